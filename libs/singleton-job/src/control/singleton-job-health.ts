@@ -22,12 +22,10 @@ export interface OverdueJob {
 
 /** What is wrong with the jobs of this replica: plain data that can be written as JSON. */
 export interface HealthReport {
-  /** The jobs for which the store has not answered for longer than `lockExpiry`. */
+  /** The store, if it has not answered for longer than `lockExpiry`. */
   readonly unreachable: readonly {
     /** The name of the store: `Redis`. */
     readonly store: string;
-    /** The only job that is affected. Left out: all are. */
-    readonly job?: string;
     /** For how long, in milliseconds. */
     readonly forMs: number;
   }[];
@@ -78,16 +76,10 @@ export class SingletonJobHealth {
   }
 
   #unreachable(): HealthReport['unreachable'] {
-    const { pool, outages, storeName } = this.parts;
-    const expiryOf = (job: string | undefined): number =>
-      (job === undefined ? undefined : pool.find(job)?.job.lockExpiryMs) ?? this.options.lockExpiryMs;
+    const { outages, storeName } = this.parts;
     return outages.unreachable
-      .filter(([job, forMs]) => forMs > expiryOf(job))
-      .map(([job, forMs]) => ({
-        store: storeName,
-        ...(job !== undefined && { job }),
-        forMs: Math.round(forMs),
-      }));
+      .filter(([, forMs]) => forMs > this.options.lockExpiryMs)
+      .map(([, forMs]) => ({ store: storeName, forMs: Math.round(forMs) }));
   }
 
   #overdue({ job, active }: JobEntry): OverdueJob | undefined {

@@ -12,7 +12,7 @@ import { type RunEnded, type RunInfo, type ScheduleKind } from './run-info.js';
 
 /**
  * Every event of the library and its payload. Names are in the past tense. Each replica reports only its own events.
- * Locks of `LockService` have only the events of the store. Their `job` begins with `lock/`.
+ * A lock of `LockService` has only `requestDenied`, whose `job` begins with `lock/`.
  *
  * To add an event, add it here and to {@link JOB_EVENTS}, add a row to `docs/observability.md`, then run `npm run api`.
  */
@@ -176,30 +176,24 @@ export interface JobEvents {
   };
 
   /**
-   * An outage begins: this process has lost its connection to the store, or cannot connect. With a `job`, two requests in a row about its
-   * lock have failed, as on a cluster with a missing shard. Sent again after 1 min, 2 min, 4 min and so on of the same outage, and once when
-   * its cause shows only later: the function `connection` failed. Not called for a single failed request, for a request that the store
-   * denies, nor after the connections are closed.
+   * An outage begins: this process has lost its connection to the store, cannot connect, or two requests in a row have failed. Sent again after
+   * 1 min, 2 min, 4 min and so on of the same outage. Not called for a single failed request, for a request that the store denies, nor after the
+   * connections are closed.
    */
   storeUnreachable: {
-    /** Name of the job whose lock cannot be reached. Left out: the connection is lost. */
-    readonly job?: string;
     /** The failure that showed it. */
     readonly error: LockStoreError;
     /** How long the outage has lasted, in milliseconds. 0 when it begins. */
     readonly outageMs: number;
   };
-  /**
-   * The outage that `storeUnreachable` reported is over: there is a connection and a heartbeat was answered. With a `job`, its lock can be
-   * reached again. Not called for a `job` that this replica no longer competes for: it was stopped, paused or unregistered, or is a lock
-   * that is no longer requested. Not called after the connections are closed.
-   */
+  /** The outage that `storeUnreachable` reported is over: a heartbeat was answered. Not called after the connections are closed. */
   storeRecovered: {
-    /** Name of the job whose lock could not be reached. Left out: the connection was lost. */
-    readonly job?: string;
     /** How long the outage lasted, in milliseconds. */
     readonly outageMs: number;
-    /** True: the store restarted, or is another server now. A job without a leader gets one after its `lockExpiry`. Left out: not known. */
+    /**
+     * True: the store restarted, or is another server now. A job whose leader does not go on gets another one after the grace period, which is
+     * the longest `lockExpiry`. Left out: not known.
+     */
     readonly hasRestarted?: true;
   };
   /**
@@ -264,8 +258,7 @@ export const JOB_EVENTS = Object.freeze({
   occurrencesMissed: 'The cron ticks after `from` and up to `to` will not run. One replica reports them.',
   runInterrupted: 'The last leader ended in this run, which may have done a part of its work.',
   eventLoopBlocked: 'The event loop was blocked for 1 s or longer. `jobs` had a run in progress.',
-  storeUnreachable:
-    'The store does not answer. With `job`: only about the lock of that job. Again after 1, 2, 4, … min.',
+  storeUnreachable: 'The store does not answer. Again after 1, 2, 4, … min.',
   storeRecovered: 'The outage of `storeUnreachable` is over.',
   requestDenied: 'The store denies a request. With `job`: only about the lock of that job. Again after 1, 2, 4, … min.',
   warning: 'A rare condition that a person should look at. `message` says what to do.',

@@ -88,13 +88,6 @@ describe('The log', () => {
     ['warning', heartbeatThreadFailed(new Error('ERR_WORKER_OUT_OF_MEMORY'))],
     ['storeUnreachable', { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED'), outageMs: 0 }],
     ['storeUnreachable', { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED'), outageMs: 120_000 }],
-    ['storeUnreachable', { job: 'report', error: new LockStoreError('STORE_UNREACHABLE', 'CLUSTERDOWN'), outageMs: 0 }],
-    [
-      'storeUnreachable',
-      { job: 'lock/import', error: new LockStoreError('STORE_UNREACHABLE', 'CLUSTERDOWN'), outageMs: 60_000 },
-    ],
-    ['storeUnreachable', { error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGPASS'), outageMs: 0 }],
-    ['storeUnreachable', { error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGPASS'), outageMs: 60_000 }],
     ['storeRecovered', { outageMs: 11_000 }],
     ['storeRecovered', { outageMs: 11_000, hasRestarted: true }],
     ['requestDenied', { job: 'report', error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE'), deniedMs: 0 }],

@@ -61,7 +61,7 @@ export class LoggingObserver implements JobObserver {
     /** Monotonic. */
     private readonly now = () => performance.now(),
   ) {
-    const more = (what: string) => (jobs: string) => `${this.#name(undefined)} ${what} ${jobs}`;
+    const more = (what: string) => (jobs: string) => `${this.#name()} ${what} ${jobs}`;
     this.#gained = new LogBurst(sink, more('became LEADER of'));
     this.#released = new LogBurst(sink, more('released leadership of'));
   }
@@ -168,19 +168,16 @@ export class LoggingObserver implements JobObserver {
     );
   }
 
-  storeUnreachable({ job, error, outageMs }: JobEvents['storeUnreachable']): void {
-    // the store answers, but there is no connection until a person changes something, such as the password
-    if (error.code === 'STORE_MISCONFIGURED') this.requestDenied({ error, deniedMs: outageMs });
-    else
-      this.sink.error(
-        `${this.#name(job)} ${describeOutage(this.replica.store, job, outageMs)} (${messageOf(error)}); ${this.#retrying(job)}`,
-      );
+  storeUnreachable({ error, outageMs }: JobEvents['storeUnreachable']): void {
+    const state = outageMs === 0 ? 'is unavailable' : `has been unavailable for ${showDuration(outageMs)}`;
+    const line = `${this.#name()} ${this.replica.store} ${state}, and every job and lock needs it`;
+    this.sink.error(`${line} (${messageOf(error)}); ${this.#retrying()}`);
   }
 
-  storeRecovered({ job, outageMs, hasRestarted }: JobEvents['storeRecovered']): void {
+  storeRecovered({ outageMs, hasRestarted }: JobEvents['storeRecovered']): void {
     const restarted =
-      '. It restarted, or is another server: the leader of a job continues, or another replica takes over after its lockExpiry';
-    const line = `${this.#name(job)} ${this.replica.store} is available again after ${showDuration(outageMs)}`;
+      '. It restarted, or is another server: the leader of a job continues, or another replica takes over after the grace period';
+    const line = `${this.#name()} ${this.replica.store} is available again after ${showDuration(outageMs)}`;
     this.sink.log(`${line}${hasRestarted === true ? restarted : ''}`);
   }
 
@@ -209,13 +206,13 @@ export class LoggingObserver implements JobObserver {
   }
 
   /** The end of a line. A line about one job is about its keys, not about the server. */
-  #retrying(job: string | undefined): string {
+  #retrying(job?: string): string {
     const { address } = this.replica;
     return job === undefined && address !== undefined ? `retrying ${address}` : 'retrying';
   }
 
   /** The start of a line: the job, or the project for a line about all jobs. */
-  #name(job: string | undefined): string {
+  #name(job?: string): string {
     return job === undefined ? `[${this.replica.projectName}]` : `[${this.replica.projectName}:${job}]`;
   }
 }
@@ -232,13 +229,6 @@ function whyGained(because: LeadershipGain, after: string | undefined): string {
     case 'free':
       return `the job was free${after === undefined ? '' : `, the last known leader was ${after}`}`;
   }
-}
-
-function describeOutage(store: string, job: string | undefined, outageMs: number): string {
-  const state =
-    outageMs === 0 ? `${store} is unavailable` : `${store} has been unavailable for ${showDuration(outageMs)}`;
-  if (job !== undefined) return `${state}, for this ${isLock(job) ? 'lock' : 'job'} only`;
-  return `${state}, and every job and lock needs it`;
 }
 
 /** Of `LockService`; no job has a slash in its name. */
