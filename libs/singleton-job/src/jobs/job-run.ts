@@ -13,7 +13,7 @@ export interface MissedOccurrences {
   readonly to: Date;
   /** How many there are after `from` and up to `to`, counted up to 1,000. */
   readonly count: number;
-  /** Some of them may have run: the store has lost data, or a leader ended before its start was confirmed. */
+  /** Some of them may have run: the store has lost data, or a leader ended in the run of one. */
   readonly mayHaveRun: boolean;
 }
 

@@ -40,7 +40,7 @@ export function makeInstruments(meter: Meter) {
     occurrencesMissed: counter('occurrences_missed', '{occurrence}', 'Cron occurrences that no replica will start'),
     runDuration: histogram('run_duration_seconds', RUN_SECONDS, 'How long runs took'),
     scheduleLag: histogram('schedule_lag_seconds', LAG_SECONDS, 'How long after its tick a run began'),
-    heartbeatDuration: histogram('heartbeat_duration_seconds', ROUND_TRIP_SECONDS, 'Round trip of a renewal or claim'),
+    heartbeatDuration: histogram('heartbeat_duration_seconds', ROUND_TRIP_SECONDS, 'Round trip of a heartbeat'),
   };
 }
 

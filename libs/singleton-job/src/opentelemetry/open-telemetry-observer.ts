@@ -92,7 +92,7 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
     const observe = (result: BatchObservableResult): void => {
       const jobs = this.registry.list().filter(({ role }) => role !== 'disabled');
       for (const status of jobs) this.#observeJob(result, status);
-      // only a leader measures it, at each renewal: without one the last value is out of date
+      // only a leader measures it, at heartbeats: without one the last value is out of date
       if (!jobs.some(({ role }) => role === 'leader')) this.#clockOffsetMs = 0;
       result.observe(clockOffset, this.#clockOffsetMs / MS_PER_SECOND);
     };

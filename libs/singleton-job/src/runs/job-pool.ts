@@ -115,7 +115,7 @@ export class JobPool {
     return this.#stopped;
   }
 
-  /** Ends renewals and connections after a stop. A run that is still in flight has been aborted, and its lock expires by itself. */
+  /** Ends heartbeats and connections after a stop. A run that is still in flight has been aborted, and its lease ends by itself. */
   async close(): Promise<void> {
     await this.stop();
     this.#monitor.stop();

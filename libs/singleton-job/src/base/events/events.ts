@@ -33,8 +33,8 @@ export interface JobEvents {
   };
 
   /**
-   * This replica lost its lease. The signal of a run in flight fires at the same time. Not called for a release, nor for a grant that
-   * came too late to start a term.
+   * This replica lost its lease. The signal of a run in flight fires at the same time. Not called for a release, nor for a take that
+   * was confirmed too late to start a term.
    */
   leadershipLost: {
     /** Name of the job. */
@@ -65,8 +65,8 @@ export interface JobEvents {
   };
 
   /**
-   * A renewal or a claim has confirmed the lock of a job that this replica leads. Not called for heartbeats, for a request that was not
-   * answered, nor for locks of `LockService`.
+   * A heartbeat has read the record of a job that this replica leads: at least every third one does. Not called for a request that was not answered,
+   * nor for locks of `LockService`.
    */
   leaseRenewed: {
     /** Name of the job. */
@@ -117,7 +117,7 @@ export interface JobEvents {
    * The leader did not start `count` ticks. The newest was due at `scheduledAt`. Not called for an interval, which has no tick while it
    * runs. Not called for ticks without a leader: those of a cron job are `occurrencesMissed`.
    *
-   * If the leader is lost before its next renewal, the next leader reports a dropped cron tick once more, as `occurrencesMissed`.
+   * If the leader is lost before it has written that, within 10 s, the next leader reports a dropped cron tick once more, as `occurrencesMissed`.
    */
   tickDropped: {
     /** Name of the job. */
@@ -134,7 +134,7 @@ export interface JobEvents {
 
   /**
    * No replica will start the cron occurrences after `from` and up to `to`. One replica reports them. The next leader reports them again
-   * if this one is lost before its next renewal: see {@link MissReason}. Not called for a tick that the leader dropped, nor for other kinds
+   * if this one is lost before it has written that: see {@link MissReason}. Not called for a tick that the leader dropped, nor for other kinds
    * of schedule.
    */
   occurrencesMissed: {
@@ -246,7 +246,7 @@ export const JOB_EVENTS = Object.freeze({
     'This replica lost its lease: the store did not confirm it in time, or the lock is gone. A run in progress is aborted.',
   leadershipReleased:
     'This replica gave up leadership. `confirmed: false`: the store did not confirm it, and another replica leads when the lease ends.',
-  leaseRenewed: 'The store confirmed the lock of this leader.',
+  leaseRenewed: 'The store confirmed the record of this leader.',
   runStarted: 'A run starts.',
   runSucceeded: 'The job returned, even if its signal had fired before.',
   runFailed: 'The job threw or rejected.',

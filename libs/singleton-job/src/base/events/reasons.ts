@@ -20,7 +20,7 @@ export type LeadershipReleaseReason =
  *
  * - `overlap`: a run was in flight;
  * - `late`: the event loop was blocked, and a newer tick was due as well;
- * - `lease-unconfirmed`: the clocks disagreed, and no renewal had been confirmed since.
+ * - `lease-unconfirmed`: the clocks disagreed, and no heartbeat had been confirmed since.
  */
 export type TickDropReason = 'overlap' | 'late' | 'lease-unconfirmed';
 
