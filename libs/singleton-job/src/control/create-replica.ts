@@ -111,7 +111,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
     commands: new JobCommands({ replica: leadership, store }),
     overviews: new JobOverviews({ replica: leadership, pool, clock, store }),
   });
-  const health = new SingletonJobHealth(options, { pool, statistics, clock, outages, storeName: store.name });
+  const health = new SingletonJobHealth(options, { pool, clock, outages, storeName: store.name });
   const locks = new LockService(options, { replica: leadership, clock, storeName: store.name });
   return { leadership, pool, registry, health, locks, heartbeatThread, observers, interceptors };
 }

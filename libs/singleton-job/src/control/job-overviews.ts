@@ -4,6 +4,7 @@ import { isoOf } from '../base/time/iso-of.js';
 import { type Job } from '../jobs/job.js';
 import { jobRecord, leaseOf, replicaOf, type RunRecord, type SeenRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
+import { nextDue } from '../runs/due.js';
 import { type JobPool } from '../runs/job-pool.js';
 import { type Store } from '../store/store.js';
 import { type JobOverview } from './job-status.js';
@@ -57,16 +58,10 @@ export class JobOverviews {
       schedule: schedule.description,
       leader: lease !== undefined && replica.view.leases.has(lease) ? replicaOf(lease) : null,
       pausedAt: isoOf(pausedAt),
-      nextTickAt: pausedAt === undefined ? isoOf(nextOf(job, run, clock.wallNow())) : null,
+      nextTickAt: pausedAt === undefined ? isoOf(nextDue(schedule, run, clock.wallNow())) : null,
       lastRun: run === undefined ? null : shown(run),
     };
   }
-}
-
-/** For an interval only after its last run was recorded. */
-function nextOf({ schedule }: Job, run: RunRecord | undefined, wallNow: number): number | undefined {
-  if (schedule.kind !== 'interval') return schedule.next(wallNow);
-  return run?.endedAt === undefined ? undefined : Math.max(schedule.next(run.endedAt), wallNow);
 }
 
 function shown({ startedAt, endedAt, outcome, error, by }: RunRecord): JobOverview['lastRun'] {

@@ -18,9 +18,9 @@ import {
   type TriggerResult,
   type JobOverview,
 } from './job-status.js';
+import { nextDue } from '../runs/due.js';
 import { type JobPool, type JobEntry } from '../runs/job-pool.js';
 import { isoOf } from '../base/time/iso-of.js';
-import { nextDue } from './next-due.js';
 
 const NOWHERE_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
 const NOWHERE =
@@ -178,7 +178,8 @@ export class SingletonJobRegistry {
     const term = active?.election.activeTerm;
     const pausedAt = active?.election.pausedAt;
     const role = this.#roleOf(entry);
-    const lastRun = this.parts.statistics.lastRunOf(job.name);
+    const isBusy = active?.runner.runs.isBusy === true;
+    const next = nextDue(job.schedule, isBusy ? undefined : term?.own.run, this.parts.clock.wallNow());
     return {
       name: job.name,
       kind: job.schedule.kind,
@@ -191,8 +192,8 @@ export class SingletonJobRegistry {
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
       runningSince: active?.runner.runs.inFlight?.startedAt.toISOString() ?? null,
-      lastRun,
-      nextTickAt: pausedAt !== undefined ? null : nextDue(entry, lastRun, this.parts.clock.wallNow()),
+      lastRun: this.parts.statistics.lastRunOf(job.name),
+      nextTickAt: pausedAt === undefined ? isoOf(next) : null,
       counters: this.parts.statistics.countersOf(job.name),
     };
   }

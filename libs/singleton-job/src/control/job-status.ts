@@ -77,7 +77,7 @@ export interface JobStatus {
   /** The newest run that has ended on this replica. Null: none has. */
   readonly lastRun: LastRun | null;
   /**
-   * When the next tick is due on the leader, ISO 8601. For an interval only the leader knows it, and only between two runs; otherwise null.
+   * When the next tick is due on the leader, ISO 8601. For an interval only the leader knows it, by the clock of the store, and not in a run.
    * Null also for `@WhileLeader`, and while the job is paused on all replicas, as far as this replica knows.
    */
   readonly nextTickAt: string | null;

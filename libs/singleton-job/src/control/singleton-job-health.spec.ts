@@ -4,12 +4,11 @@ import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { type AnySchedule } from '../schedule/schedule.js';
-import { ManualClock } from '../testing/index.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
-import { type Instant } from '../base/time/clock.js';
 import { jobRecord } from '../leadership/record.js';
-import { type JobActivity, overdueSince } from './overdue.js';
+import { type JobActivity, overdueSince } from '../runs/due.js';
+import { type RunRecord } from '../leadership/record.js';
 
 const MINUTE_MS = 60_000;
 const WELL = { unreachable: [], overdue: [], leaderless: [] };
@@ -155,44 +154,38 @@ describe('The health of a replica', () => {
 describe('A leader without a run in flight', () => {
   const AT = Date.parse('2027-01-01T03:00:00Z');
   const daily = cron('0 3 * * *', { timeZone: 'UTC' });
+  const NOW = AT + 25 * 60 * MINUTE_MS;
   interface Overrides {
     readonly last?: number;
+    readonly run?: Partial<RunRecord>;
     readonly storeNow?: number;
-    readonly began?: Instant;
+    readonly takenAt?: number;
     readonly schedule?: AnySchedule;
   }
-  const setup = (overrides: Overrides = {}) => {
-    const clock = new ManualClock(AT + 25 * 60 * MINUTE_MS);
-    const { last = 0, storeNow = clock.wallNow(), began = { now: 0, wall: AT - 1_000 }, schedule = daily } = overrides;
-    const term = {
-      storeNow: () => storeNow,
-      startedAt: began,
-      own: { lastScheduledAt: last },
-      backlog: { left: {}, claimsLostUntil: 0, takenAt: 0 },
-    };
-    const activity = { job: job({ schedule }), term, lastRun: null, inFlight: undefined };
-    return { clock, activity: activity as unknown as JobActivity };
+  const overdue = ({ last = 0, run, storeNow = NOW, takenAt = AT - 1_000, schedule = daily }: Overrides = {}) => {
+    const term = { storeNow: () => storeNow, own: { lastScheduledAt: last, run }, backlog: { takenAt } };
+    const activity = { job: job({ schedule }), term, inFlight: undefined };
+    return overdueSince(activity as unknown as JobActivity, NOW);
   };
 
   it('is late when an occurrence did not run', () => {
-    const { activity, clock } = setup();
-    expect(overdueSince(activity, clock)).toBe(AT);
+    expect(overdue()).toBe(AT);
   });
 
   it.each([
     ['that another replica has taken', { last: AT + 24 * 60 * MINUTE_MS }],
-    ['that came before it led', { began: { now: 0, wall: AT + 24 * 60 * MINUTE_MS } }],
+    ['that came before it led', { takenAt: AT + 24 * 60 * MINUTE_MS }],
     ['that is due by a clock which has been stepped forward', { storeNow: AT - 500 }],
+    ['that came due in a run', { run: { endedAt: AT + 24 * 60 * MINUTE_MS } }],
   ])('is not late for an occurrence %s', (_, overrides) => {
-    const { activity, clock } = setup(overrides);
-    expect(overdueSince(activity, clock)).toBeUndefined();
+    expect(overdue(overrides)).toBeUndefined();
   });
 
   it('is late when the delay of an interval has passed long ago', () => {
     const schedule = interval(1_000);
-    const { activity, clock } = setup({ schedule, began: { now: -30_000, wall: 0 } });
-    expect(overdueSince(activity, clock)).toBe(clock.wallNow() - 30_000);
-    const { activity: punctual } = setup({ schedule, began: { now: -20_000, wall: 0 } });
-    expect(overdueSince(punctual, clock)).toBeUndefined();
+    expect(overdue({ schedule, takenAt: NOW - 30_000 })).toBe(NOW - 30_000);
+    expect(overdue({ schedule, takenAt: NOW - 20_000 })).toBeUndefined();
+    expect(overdue({ schedule, run: { endedAt: NOW - 30_000 } })).toBe(NOW - 29_000);
+    expect(overdue({ schedule, run: { endedAt: NOW - 21_000 } })).toBeUndefined();
   });
 });

@@ -1,9 +1,8 @@
 import { type Clock } from '../base/time/clock.js';
 import { type Outages } from '../leadership/outages.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { type JobStatistics } from './job-statistics.js';
 import { type JobPool, type JobEntry } from '../runs/job-pool.js';
-import { overdueSince } from './overdue.js';
+import { overdueSince } from '../runs/due.js';
 
 /** A job that should have run. */
 export interface OverdueJob {
@@ -57,7 +56,6 @@ export class SingletonJobHealth {
     private readonly options: ResolvedOptions,
     private readonly parts: {
       readonly pool: JobPool;
-      readonly statistics: JobStatistics;
       readonly clock: Clock;
       readonly outages: Outages;
       readonly storeName: string;
@@ -87,9 +85,8 @@ export class SingletonJobHealth {
     // a run of a lost term does not stop another replica from leading
     const inFlight = active.election.term !== undefined ? active.runner.runs.inFlight : undefined;
     const { name } = job;
-    const lastRun = this.parts.statistics.lastRunOf(name);
     const { activeTerm: term } = active.election;
-    const due = overdueSince({ job, term, lastRun, inFlight }, this.parts.clock);
+    const due = overdueSince({ job, term, inFlight }, this.parts.clock.wallNow());
     if (due === undefined) return undefined;
     const runningSince = inFlight?.startedAt.toISOString() ?? null;
     const isStuck = inFlight === undefined || job.timeoutMs !== undefined;

@@ -2,7 +2,7 @@ import { lifeOf } from '../store/store.js';
 import { interruptedRun } from '../leadership/decide.js';
 import { leaseOf, type OwnFields, type RunRecord } from '../leadership/record.js';
 import { type Backlog } from '../leadership/term.js';
-import { type AnySchedule, type IntervalSchedule } from '../schedule/schedule.js';
+import { type AnySchedule } from '../schedule/schedule.js';
 
 /** With a longer delay than this, start and end of an interval run are written at once, otherwise the end within 10 s. */
 const WRITTEN_AT_ONCE_MS = 10_000;
@@ -54,13 +54,6 @@ function notAhead(run: RunRecord, storeNow: number): RunRecord {
     startedAt: Math.min(startedAt, storeNow),
     ...(endedAt !== undefined && { endedAt: Math.min(endedAt, storeNow) }),
   };
-}
-
-/** The first run of an interval in a term is due so long after its begin: one delay after the last run, or at once if none is known. */
-export function firstDelayMs({ delayMs }: IntervalSchedule, run: RunRecord | undefined, storeNow: number): number {
-  if (run === undefined) return 0;
-  const { endedAt = storeNow } = run;
-  return Math.max(endedAt + delayMs - storeNow, 0);
 }
 
 /** How many leaders in a row ended without a release, as far as a run of `@WhileLeader` may be the cause. 0: the last one released. */

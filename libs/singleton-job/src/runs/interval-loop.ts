@@ -1,6 +1,7 @@
 import { type IntervalSchedule } from '../schedule/schedule.js';
 import { unlessAborted } from '../base/time/unless-aborted.js';
-import { firstDelayMs, isClaimed } from './inheritance.js';
+import { nextDue } from './due.js';
+import { isClaimed } from './inheritance.js';
 import { recordOf } from './run-handle.js';
 import { type TickLoopParts } from './tick-loop.js';
 
@@ -10,7 +11,8 @@ import { type TickLoopParts } from './tick-loop.js';
  */
 export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
   const { clock, quit, sleeper, term, runs } = parts;
-  const firstDue = term.startedAt.now + firstDelayMs(schedule, term.own.run, term.storeNow());
+  const storeNow = term.storeNow();
+  const firstDue = term.startedAt.now + (nextDue(schedule, term.own.run, storeNow) ?? storeNow) - storeNow;
 
   while (!sleeper.isOver) {
     // a triggered run counts too: the next run comes one delay after its end

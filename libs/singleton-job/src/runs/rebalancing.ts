@@ -3,9 +3,8 @@ import { sleep } from '../base/time/sleep.js';
 import { type Election } from '../leadership/election.js';
 import { replicaOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
-import { type Term } from '../leadership/term.js';
 import { type RebalanceTimes } from '../options/resolve-options.js';
-import { firstDelayMs } from './inheritance.js';
+import { nextDue } from './due.js';
 import { type ActiveJob } from './job-pool.js';
 
 /** With a smaller difference, a job could as well move back. */
@@ -89,16 +88,12 @@ export class Rebalancing {
     const { dueMs, stayMs } = this.parts.times;
     const { activeTerm, known } = election;
     if (activeTerm?.isValid() !== true || runner.runs.isBusy) return false;
-    const sinceMoveMs = activeTerm.storeNow() - (known.value?.moved?.at ?? -Infinity);
+    const now = activeTerm.storeNow();
+    const sinceMoveMs = now - (known.value?.moved?.at ?? -Infinity);
     // a time ahead of the store's is from a clock that was set back
     const stays = sinceMoveMs >= 0 && sinceMoveMs < stayMs;
-    return !stays && this.#untilDueMs(runner, activeTerm) > dueMs;
-  }
-
-  /** 0 if it is not known, as for a job that runs all the time. */
-  #untilDueMs({ job: { schedule } }: ActiveJob['runner'], term: Term): number {
-    if (schedule.kind === 'interval') return firstDelayMs(schedule, term.own.run, term.storeNow());
-    const now = this.parts.clock.wallNow();
-    return (schedule.next(now) ?? now) - now;
+    // not known for a job that runs all the time
+    const due = nextDue(runner.job.schedule, activeTerm.own.run, now) ?? now;
+    return !stays && due - now > dueMs;
   }
 }

@@ -1,0 +1,45 @@
+import { type RunInfo } from '../base/events/run-info.js';
+import { type Job } from '../jobs/job.js';
+import { type RunRecord } from '../leadership/record.js';
+import { type Term } from '../leadership/term.js';
+import { type AnySchedule } from '../schedule/schedule.js';
+
+/**
+ * When the next tick of a job is due, in milliseconds since the epoch. An interval counts from the end of the last run in the record, by the clock
+ * of the store. Undefined: a kind without ticks, or an interval of which no end is known.
+ */
+export function nextDue(schedule: AnySchedule, run: RunRecord | undefined, now: number): number | undefined {
+  if (schedule.kind !== 'interval') return schedule.next(now);
+  return run?.endedAt === undefined ? undefined : Math.max(schedule.next(run.endedAt), now);
+}
+
+/** The state of one job on this replica. */
+export interface JobActivity {
+  readonly job: Job;
+  /** The current term. Undefined: this replica does not lead. */
+  readonly term: Term | undefined;
+  readonly inFlight: RunInfo | undefined;
+}
+
+/** When an overdue job of this replica should have run, in milliseconds since the epoch. Undefined: it is not overdue. */
+export function overdueSince({ job, term, inFlight }: JobActivity, wallNow: number): number | undefined {
+  // a job is late if it is late by both clocks: one that was set forward does not count
+  const now = term === undefined ? wallNow : Math.min(wallNow, term.storeNow());
+  const due = inFlight === undefined ? term && dueWhileIdle(job, term, now) : dueWhileRunning(job, inFlight);
+  const patienceMs = (job.timeoutMs ?? job.lockExpiryMs) + job.lockExpiryMs;
+  return due !== undefined && now > due + patienceMs ? due : undefined;
+}
+
+/** The tick after that of the run in flight. Undefined for an interval without a `timeout`, whose runs may take any time. */
+function dueWhileRunning({ schedule, timeoutMs }: Job, run: RunInfo): number | undefined {
+  if (schedule.kind !== 'interval') return schedule.next(run.scheduledAt.getTime());
+  return timeoutMs === undefined ? undefined : schedule.next(run.startedAt.getTime());
+}
+
+/** The tick after all that the record shows to be handled. An interval without an earlier run is due when the term begins. */
+function dueWhileIdle({ schedule }: Job, { own, backlog: { takenAt } }: Term, now: number): number | undefined {
+  const { run, lastScheduledAt = 0 } = own;
+  const handled = Math.max(takenAt, run?.endedAt ?? 0, Math.min(lastScheduledAt, now));
+  if (schedule.kind !== 'interval') return schedule.next(handled);
+  return nextDue(schedule, run, takenAt) ?? takenAt;
+}
