@@ -10,9 +10,13 @@ import { type ResolvedOptions } from '../options/resolve-options.js';
 import { JobRunner } from './job-runner.js';
 import { Rebalancing } from './rebalancing.js';
 import { SharedInterval } from '../base/time/shared-interval.js';
+import { within } from '../base/time/within.js';
 import { EventLoopMonitor } from './event-loop-monitor.js';
-import { ShutdownDeadlines } from './shutdown-deadlines.js';
 import { StatusLog } from './status-log.js';
+
+/** At the end of a stop: how long a run may take after its signal fired, and how long the last releases may take after that. */
+const ABORT_MS = 1_000;
+const RELEASE_MS = 1_000;
 
 /** The election and the runner of a job. */
 export interface ActiveJob {
@@ -170,19 +174,24 @@ export class JobPool {
     return [...this.#jobs.values()].flatMap(({ active }) => active ?? []);
   }
 
+  /** In three parts: runs finish by themselves, the others are aborted, and the last jobs are released. */
   async #stop(): Promise<void> {
     this.#state = 'stopped';
     this.#rebalancing?.stop();
+    const { clock } = this.parts;
     const active = this.#active();
-    const plan = new ShutdownDeadlines(this.parts.clock, this.options.shutdownTimeoutMs);
-    this.#log?.stop(plan.abortAfterMs);
-    const ended = new Map(active.map((one) => [one, one.end('shutdown')]));
-    const ends = (some: readonly ActiveJob[]) => Promise.all(some.flatMap((one) => ended.get(one) ?? []));
+    const endMs = clock.now() + this.options.shutdownTimeoutMs;
+    const abortMs = endMs - RELEASE_MS - ABORT_MS;
+    this.#log?.stop(abortMs - clock.now());
+    const untilEnded = (atMs: number, isMeant: (runner: JobRunner) => boolean): Promise<void> => {
+      const ends = active.filter(({ runner }) => isMeant(runner)).map((one) => one.end('shutdown'));
+      return within(clock, atMs - clock.now(), Promise.all(ends));
+    };
 
-    await plan.untilAbort(ends(active));
+    await untilEnded(abortMs, () => true);
     for (const { runner } of active) runner.runs.close('SHUTDOWN');
-    await plan.untilRelease(ends(active.filter(({ runner }) => runner.runs.isBusy)));
+    await untilEnded(endMs - RELEASE_MS, ({ runs }) => runs.isBusy);
     this.#log?.close();
-    await plan.untilEnd(ends(active.filter(({ runner }) => !runner.runs.isBusy)));
+    await untilEnded(endMs, ({ runs }) => !runs.isBusy);
   }
 }
