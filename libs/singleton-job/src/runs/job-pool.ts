@@ -9,9 +9,8 @@ import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { JobRunner } from './job-runner.js';
 import { Rebalancing } from './rebalancing.js';
-import { SharedInterval } from '../base/time/shared-interval.js';
 import { within } from '../base/time/within.js';
-import { EventLoopMonitor } from './event-loop-monitor.js';
+import { Monitor } from './monitor.js';
 import { StatusLog } from './status-log.js';
 
 /** At the end of a stop: how long a run may take after its signal fired, and how long the last releases may take after that. */
@@ -47,9 +46,7 @@ interface JobPoolParts {
 /** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
 export class JobPool {
   readonly #jobs = new Map<string, JobEntry>();
-  readonly #monitor: EventLoopMonitor;
-  /** Checks for slow runs: a timer for each run would cost more than most runs. */
-  readonly #slowRuns: SharedInterval;
+  readonly #monitor: Monitor;
   readonly #log: StatusLog | undefined;
   readonly #rebalancing: Rebalancing | undefined;
   #state: 'new' | 'started' | 'stopped' = 'new';
@@ -67,8 +64,7 @@ export class JobPool {
     const jobs = () => this.#active();
     this.#rebalancing = rebalance && new Rebalancing({ replica, clock, random: parts.random, times: rebalance, jobs });
     const runners = () => this.#active().map(({ runner }) => runner);
-    this.#monitor = new EventLoopMonitor({ clock, notify, runners });
-    this.#slowRuns = new SharedInterval(clock, heartbeatIntervalMs);
+    this.#monitor = new Monitor({ clock, notify, runners });
   }
 
   /** Every job, enabled or not, in the order in which they were added. */
@@ -123,14 +119,12 @@ export class JobPool {
   async close(): Promise<void> {
     await this.stop();
     this.#monitor.stop();
-    this.#slowRuns.stop();
     await this.parts.replica.close();
   }
 
   /** Begins to compete for a job. The first one opens the connection. */
   #compete(job: Job): ActiveJob {
     const { replica, clock, store, random, notify, interceptors } = this.parts;
-    const watch = (one: JobRunner) => this.#watch(one);
     const runner = new JobRunner({
       job,
       interceptors,
@@ -139,7 +133,7 @@ export class JobPool {
       storeName: store.name,
       random,
       backoff: this.options,
-      watch,
+      watch: () => this.#monitor.addTerm(),
     });
     const election = replica.electionFor(runner);
     runner.elect(election);
@@ -155,19 +149,6 @@ export class JobPool {
       return election.withdraw(reason);
     };
     return { runner, election, end };
-  }
-
-  /** Watches for slow runs and a blocked event loop during a term. */
-  #watch(runner: JobRunner): () => void {
-    const removals = [
-      this.#monitor.addTerm(),
-      this.#slowRuns.add(() => {
-        runner.runs.reportIfSlow();
-      }),
-    ];
-    return () => {
-      for (const remove of removals) remove();
-    };
   }
 
   #active(): ActiveJob[] {

@@ -27,7 +27,7 @@ interface JobRunnerParts extends RunnerParts {
   /** In [0, 1). */
   readonly random: () => number;
   /** Called when a term begins. What it returns is called when nothing of the term runs any more. */
-  readonly watch: (runner: JobRunner) => () => void;
+  readonly watch: () => () => void;
 }
 
 /** Runs one job during the terms that its election wins, one at a time. */
@@ -74,7 +74,7 @@ export class JobRunner implements Candidate {
   lead(term: Term): void {
     const stop = new AbortController();
     this.#stop = stop;
-    const stopWatching = this.parts.watch(this);
+    const stopWatching = this.parts.watch();
     void this.#spend(term, stop.signal).finally(() => {
       stopWatching();
       this.#stop = undefined;

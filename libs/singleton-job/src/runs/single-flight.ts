@@ -10,6 +10,8 @@ import { RunHandle, type RunnerParts, type Tick } from './run-handle.js';
 const IN_STEP_MS = 10;
 /** A run of `@WhileLeader` that has not ended so long after its signal is reported. */
 const SETTLE_LIMIT_MS = 10_000;
+/** A slow run that is aborted has so much time to end before it is reported once more. */
+const ABORT_GRACE_MS = 1_000;
 /** The start of a run that lasts longer is written, so that the next leader can report it if this one dies. */
 const WRITTEN_AFTER_MS = 10_000;
 
@@ -127,10 +129,11 @@ export class SingleFlight {
     const run = this.#inFlight;
     const { notify, job } = this.parts;
     if (run === undefined) return;
-    const { info, elapsedMs, abortCode } = run;
+    const { info, elapsedMs, abortCode, sinceAbortMs } = run;
     const isWhileLeader = job.schedule.kind === 'while-leader';
     const warnAfterMs = isWhileLeader ? SETTLE_LIMIT_MS : (job.warnAfterMs ?? Infinity);
-    if ((isWhileLeader ? run.sinceAbortMs : elapsedMs) < warnAfterMs) return;
+    if ((isWhileLeader ? sinceAbortMs : elapsedMs) < warnAfterMs) return;
+    if (abortCode !== undefined && sinceAbortMs < ABORT_GRACE_MS) return;
     if (this.#slow?.run === run && this.#slow.abortCode === abortCode) return;
     this.#slow = { run, abortCode };
     notify('runSlow', { ...info, elapsedMs, warnAfterMs, ...(abortCode !== undefined && { abortCode }) });

@@ -111,7 +111,7 @@ describe('A @WhileLeader job', () => {
     const a = replicas.start('a', [feed(lasting(replicas.clock, 60_000))]);
     await replicas.clock.advance(1_000);
     void a.registry.stepDown('tick');
-    await replicas.clock.advance(10_000);
+    await replicas.clock.advance(9_900);
     expect(a.observer.of('runSlow')).toEqual([]);
     await replicas.clock.advance(30_000);
     expect(a.observer.of('runSlow')).toMatchObject([{ abortCode: 'STEPPED_DOWN', warnAfterMs: 10_000 }]);

@@ -101,8 +101,8 @@ export interface JobEvents {
   };
   /**
    * A run has taken longer than `warnAfter` and continues: no other run of the job starts on this replica until it ends. Called once for
-   * each such run. With an `abortCode` the run continues although its signal has fired for that reason: called once more for that. Slow
-   * runs are looked for once a heartbeat interval, 3 s by default. Not called where `warnAfter` is false.
+   * each such run. With an `abortCode` the run continues a second after its signal has fired for that reason: called once more for that. Not
+   * called where `warnAfter` is false.
    */
   runSlow: RunInfo & {
     /** How long the run has taken so far, in milliseconds. */

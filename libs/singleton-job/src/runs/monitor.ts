@@ -7,10 +7,10 @@ const LOOK_EVERY_MS = 250;
 const WARN_AFTER_MS = 1_000;
 
 /**
- * Notices when the event loop of a leader was blocked for a second or longer. No heartbeats are sent during that time. A stopped process
- * or a suspended host looks the same.
+ * Looks four times a second, while this replica leads: was the event loop blocked for a second or longer, and is a run slow? No heartbeats are sent
+ * during a block. A stopped process or a suspended host looks the same. One timer for all runs: one for each would cost more than most runs.
  */
-export class EventLoopMonitor {
+export class Monitor {
   #timer: Timer | undefined;
   #terms = 0;
 
@@ -18,11 +18,11 @@ export class EventLoopMonitor {
     private readonly parts: {
       readonly clock: Clock;
       readonly notify: Notify;
-      readonly runners: () => Iterable<JobRunner>;
+      readonly runners: () => readonly JobRunner[];
     },
   ) {}
 
-  /** Watches during a term, until the returned function is called. */
+  /** Looks during a term, until the returned function is called. */
   addTerm(): () => void {
     this.#terms += 1;
     if (this.#terms === 1) this.#watch();
@@ -42,9 +42,10 @@ export class EventLoopMonitor {
     this.#timer = clock.setTimer(LOOK_EVERY_MS, () => {
       const blockedMs = clock.now() - setAtMs - LOOK_EVERY_MS;
       if (blockedMs >= WARN_AFTER_MS) {
-        const jobs = [...runners()].filter(({ runs }) => runs.ranSince(setAtMs)).map(({ job }) => job.name);
-        notify('eventLoopBlocked', { blockedMs, jobs: Object.freeze(jobs) });
+        const jobs = runners().filter(({ runs }) => runs.ranSince(setAtMs));
+        notify('eventLoopBlocked', { blockedMs, jobs: Object.freeze(jobs.map(({ job }) => job.name)) });
       }
+      for (const { runs } of runners()) runs.reportIfSlow();
       this.#watch();
     });
   }

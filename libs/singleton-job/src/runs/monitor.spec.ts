@@ -3,7 +3,7 @@ import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
-describe('The event-loop monitor', () => {
+describe('The monitor', () => {
   const replicas = useReplicas();
 
   it('reports how long the event loop was blocked, and which jobs ran', async () => {
