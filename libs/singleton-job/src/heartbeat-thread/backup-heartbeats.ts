@@ -13,7 +13,6 @@ const RECONNECT_LIMIT_MS = 10_000;
 
 interface BackupHeartbeatsParts {
   readonly store: Store;
-  /** It has the monotonic time of the main thread. */
   readonly clock: Clock;
   readonly report: (report: BackupReport) => void;
   /** Called when this thread has no connection although the main thread has one, and again while that is so. */

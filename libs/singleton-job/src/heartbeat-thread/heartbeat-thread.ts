@@ -13,7 +13,6 @@ import { programFile } from './program-file.js';
 import {
   HEARTBEAT_THREAD,
   type HeartbeatThreadData,
-  monotonicOriginMs,
   PROCESS_ENDS,
   READY,
   type ThreadMessage,
@@ -61,8 +60,7 @@ export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'lead
     const { workerFile = programFile() } = this.parts.options;
     const { port2: port } = this.#channel;
     const isReadAnew = readConnection !== undefined;
-    const facts = { kind: HEARTBEAT_THREAD, originMs: monotonicOriginMs(), ended: this.#ended } as const;
-    const workerData: HeartbeatThreadData = { ...facts, store, isReadAnew, port };
+    const workerData: HeartbeatThreadData = { kind: HEARTBEAT_THREAD, store, isReadAnew, port, ended: this.#ended };
     try {
       const file = asUrlOrPath(workerFile);
       const worker = new Worker(file, { workerData, transferList: [port], name: 'singleton-job heartbeats' });

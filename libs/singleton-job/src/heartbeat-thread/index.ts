@@ -13,24 +13,12 @@ import {
   type HeartbeatThreadData,
   PROCESS_ENDS,
   READY,
-  sharedNowMs,
   type ThreadMessage,
   WANTS_CONNECTION,
 } from './thread-data.js';
 
 /** How long to wait for the connection. A main thread that is blocked does not answer: then the last connection has to do. */
 const CONNECTION_LIMIT_MS = 250;
-
-/** Has the monotonic time of the main thread. */
-class MainThreadClock extends SystemClock {
-  constructor(private readonly originMs: number) {
-    super();
-  }
-
-  override now(): number {
-    return sharedNowMs() - this.originMs;
-  }
-}
 
 /** Asks the main thread for the connection of each client. */
 function askMainThread(main: MessagePort, first: ConnectionOptions): ReadConnection {
@@ -45,15 +33,12 @@ function askMainThread(main: MessagePort, first: ConnectionOptions): ReadConnect
   };
 }
 
-async function run(
-  { store, isReadAnew, originMs, port, ended }: HeartbeatThreadData,
-  main: MessagePort,
-): Promise<void> {
+async function run({ store, isReadAnew, port, ended }: HeartbeatThreadData, main: MessagePort): Promise<void> {
   const readConnection = isReadAnew ? askMainThread(main, store.connection) : undefined;
   const heartbeats = new BackupHeartbeats({
     // only the main thread needs messages
     store: await openStore({ ...store, readConnection, subscribes: false }),
-    clock: new MainThreadClock(originMs),
+    clock: new SystemClock(),
     report: (report) => {
       port.postMessage(report);
     },

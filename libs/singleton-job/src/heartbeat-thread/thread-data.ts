@@ -9,8 +9,6 @@ export interface HeartbeatThreadData {
   readonly store: Omit<StoreOptions, 'readConnection' | 'subscribes'>;
   /** Whether the thread asks the main thread for the connection of each client: see {@link WANTS_CONNECTION}. */
   readonly isReadAnew: boolean;
-  /** {@link monotonicOriginMs} of the main thread. */
-  readonly originMs: number;
   /** Receives `BackupState` and {@link PROCESS_ENDS}, sends `BackupReport`. */
   readonly port: MessagePort;
   /** An `Int32Array` of length 1, on which the main thread waits after {@link PROCESS_ENDS}. */
@@ -28,16 +26,3 @@ export const WANTS_CONNECTION = 'wants connection';
 
 /** {@link READY} comes first. `unreachable`: the thread has no connection to the store, though the main thread has one. */
 export type ThreadMessage = typeof READY | typeof WANTS_CONNECTION | { readonly unreachable: string };
-
-/** The monotonic clock that all threads share. `performance.now()` begins at 0 in each thread. */
-export function sharedNowMs(): number {
-  return Number(process.hrtime.bigint()) / 1e6;
-}
-
-/**
- * When `performance.now()` of this thread was 0, by {@link sharedNowMs}. An interrupt between the two readings makes their difference too
- * small. The largest of several differences is right to a microsecond.
- */
-export function monotonicOriginMs(): number {
-  return Math.max(...Array.from({ length: 10 }, () => sharedNowMs() - performance.now()));
-}

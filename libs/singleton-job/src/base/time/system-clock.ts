@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { type Clock, type Timer } from './clock.js';
 
 /** With a longer delay than this, `setTimeout` fires at once. */
@@ -7,10 +6,11 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 /** The clock of the machine. */
 export class SystemClock implements Clock {
   /** How far the wall clock is ahead of the monotonic one, according to the last `Date.now()`. */
-  #wallAheadMs = performance.timeOrigin;
+  #wallAheadMs = Date.now() - this.now();
 
+  /** All threads of a machine share it. `performance.now()` begins at 0 in each thread. */
   now(): number {
-    return performance.now();
+    return Number(process.hrtime.bigint()) / 1e6;
   }
 
   /**
@@ -18,7 +18,7 @@ export class SystemClock implements Clock {
    * and always differs from it by less than a millisecond.
    */
   wallNow(): number {
-    const fine = performance.now() + this.#wallAheadMs;
+    const fine = this.now() + this.#wallAheadMs;
     const shown = Date.now();
     if (fine >= shown && fine < shown + 1) return fine;
     // the wall clock was set, or drifts: use the nearest instant at which it shows this millisecond
