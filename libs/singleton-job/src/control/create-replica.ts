@@ -11,7 +11,7 @@ import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/describe-connection.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { MemoryServer, MemoryStore } from '../store/memory.js';
-import { openStore } from '../store/open-store.js';
+import { openStore, type StoreOptions } from '../store/open-store.js';
 import { type Store } from '../store/store.js';
 import { type Clock } from '../base/time/clock.js';
 import { SystemClock } from '../base/time/system-clock.js';
@@ -60,25 +60,13 @@ export const REPLICA = Symbol('the replica of SingletonJobModule');
 /** Puts all parts of a replica together. Connects when the first job starts or the first lock is requested. */
 export function createReplica(options: ResolvedOptions, parts: ApplicationReplicaParts): ApplicationReplica {
   const { projectName, heartbeatIntervalMs, lockExpiryMs } = options;
-  const address = options.store === undefined ? describeStore(options) : undefined;
   const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log, store } = parts;
+  const { name: storeName } = store;
   const statistics = new JobStatistics();
-  const logging =
-    log === undefined
-      ? []
-      : [
-          new LoggingObserver(
-            {
-              projectName,
-              node: id,
-              store: store.name,
-              address,
-              hasHeartbeatThread: options.heartbeatThread !== undefined,
-            },
-            log,
-            () => clock.now(),
-          ),
-        ];
+  const address = options.store === undefined ? describeStore(options) : undefined;
+  const hasHeartbeatThread = options.heartbeatThread !== undefined;
+  const logged = { projectName, node: id, store: storeName, address, hasHeartbeatThread };
+  const logging = log === undefined ? [] : [new LoggingObserver(logged, log, () => clock.now())];
   const observers: JobObserver[] = [...(parts.observers ?? [])];
   const own: JobObserver[] = [statistics, ...logging, diagnostics];
   const notify = notifyAll(observers, own);
@@ -86,33 +74,21 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const disown = (): void => {
     leadership.disown();
   };
-  const heartbeatThread = createHeartbeatThread(options, { storeName: store.name, notify, disown });
+  const heartbeatThread = createHeartbeatThread(options, { storeName, notify, disown });
   if (heartbeatThread !== undefined) own.push(heartbeatThread);
   const { backup = heartbeatThread } = parts;
   const scheduleOf = (job: string): string | undefined => pool.find(job)?.job.schedule.description;
-  const reports = new Reports({ clock, notify, storeName: store.name, scheduleOf });
+  const reports = new Reports({ clock, notify, storeName, scheduleOf });
   store.addListener(reports);
-  const leadership: Replica = new Replica({
-    id,
-    lifeMs: lockExpiryMs,
-    heartbeatIntervalMs,
-    store,
-    clock,
-    random,
-    observer: reports,
-    backup,
-  });
-  const pool: JobPool = new JobPool(options, { replica: leadership, store, clock, notify, random, interceptors, log });
-  const { outages } = reports;
-  const registry = new SingletonJobRegistry(options, {
-    pool,
-    statistics,
-    clock,
-    commands: new JobCommands({ replica: leadership, store }),
-    overviews: new JobOverviews({ replica: leadership, pool, clock, store }),
-  });
-  const health = new SingletonJobHealth(options, { pool, clock, outages, storeName: store.name });
-  const locks = new LockService(options, { replica: leadership, clock, storeName: store.name });
+  const common = { store, clock, random };
+  const timing = { lifeMs: lockExpiryMs, heartbeatIntervalMs };
+  const leadership: Replica = new Replica({ ...common, ...timing, id, observer: reports, backup });
+  const pool: JobPool = new JobPool(options, { ...common, replica: leadership, notify, interceptors, log });
+  const commands = new JobCommands({ replica: leadership, store });
+  const overviews = new JobOverviews({ replica: leadership, pool, clock, store });
+  const registry = new SingletonJobRegistry(options, { pool, statistics, clock, commands, overviews });
+  const health = new SingletonJobHealth(options, { pool, clock, outages: reports.outages, storeName });
+  const locks = new LockService(options, { replica: leadership, clock, storeName });
   return { leadership, pool, registry, health, locks, heartbeatThread, observers, interceptors };
 }
 
@@ -126,30 +102,29 @@ export function createReplicaId(nodeId: string): string {
  *
  * @throws InvalidOptionsError if the package of its client is not installed
  */
-export function createStore({ store, connection, ...options }: ResolvedOptions): Promise<Store> {
+export function createStore(options: ResolvedOptions): Promise<Store> {
+  const { store } = options;
   if (store !== undefined && store !== 'memory') return Promise.resolve(store);
+  const server = serverOf(options);
   // without a connection nothing is enabled, and nothing uses the store
-  if (store === 'memory' || connection === undefined)
+  if (store === 'memory' || server === undefined)
     return Promise.resolve(new MemoryStore(new MemoryServer(new SystemClock())));
-  const { projectName, readConnection, schema, migrate, lockExpiryMs: shortestLifeMs } = options;
-  return openStore({ projectName, connection, readConnection, schema, migrate, shortestLifeMs });
+  return openStore(server);
+}
+
+/** Undefined: there is no connection. */
+function serverOf(options: ResolvedOptions): Omit<StoreOptions, 'subscribes'> | undefined {
+  const { projectName, connection, readConnection, schema, migrate, lockExpiryMs: shortestLifeMs } = options;
+  if (connection === undefined) return undefined;
+  return { projectName, connection, readConnection, schema, migrate, shortestLifeMs };
 }
 
 function createHeartbeatThread(
-  {
-    enabled,
-    connection,
-    readConnection,
-    projectName,
-    schema,
-    migrate,
-    lockExpiryMs: shortestLifeMs,
-    ...options
-  }: ResolvedOptions,
+  options: ResolvedOptions,
   parts: { readonly storeName: string; readonly notify: Notify; readonly disown: () => void },
 ): HeartbeatThread | undefined {
-  const { heartbeatThread, crashHandover } = options;
-  if (!enabled || connection === undefined || heartbeatThread === undefined) return undefined;
-  const store = { projectName, connection, readConnection, schema, migrate, shortestLifeMs };
+  const { enabled, heartbeatThread, crashHandover } = options;
+  const store = serverOf(options);
+  if (!enabled || store === undefined || heartbeatThread === undefined) return undefined;
   return new HeartbeatThread({ ...parts, store, options: heartbeatThread, crashHandover });
 }
