@@ -157,10 +157,7 @@ export class Election {
     /** A later one of the same record takes its place. */
     public candidate: Candidate,
     private readonly replica: ElectionReplica,
-  ) {
-    // a free lock is tried at once
-    if (candidate.kind === 'lock') this.record = ABSENT;
-  }
+  ) {}
 
   get name(): string {
     return this.candidate.name;

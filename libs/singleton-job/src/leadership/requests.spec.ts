@@ -174,19 +174,6 @@ describe('an answer', () => {
 });
 
 describe('a lock', () => {
-  it('that is free is taken without a look at it', async () => {
-    const a = await world.leader();
-    a.store.syncs = [];
-    let looks: number | undefined;
-    a.store.onWrite = (carryOut) => {
-      looks = a.store.syncs.length;
-      return carryOut();
-    };
-    const lock = a.compete('lock', 'lock');
-    await world.clock.advance(0);
-    expect([looks, lock.term.isValid()]).toEqual([0, true]);
-  });
-
   it('that is free is taken after a sync, if the wall clock was set ahead', async () => {
     const a = await world.leader();
     world.clock.stepWall(60_000);
