@@ -1,4 +1,4 @@
-import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { unreadable } from '../base/errors/lock-store.error.js';
 import { type Notify } from '../base/events/events.js';
 import { type LeadershipReleaseReason } from '../base/events/reasons.js';
 import { pauseLost, scheduleDiffers } from '../base/events/warnings.js';
@@ -82,8 +82,7 @@ export class Reports implements ReplicaObserver, StoreListener {
     const job = jobOf(name);
     const { storeName } = this.parts;
     if (record.isUnreadable === true) {
-      const message = `the record '${name}' in ${storeName} cannot be read, because another program wrote it: delete it`;
-      this.outages.denied(labelOf(name), new LockStoreError('STORE_MISCONFIGURED', message));
+      this.outages.denied(labelOf(name), unreadable(name, storeName));
       return;
     }
     this.outages.allowed(labelOf(name));
