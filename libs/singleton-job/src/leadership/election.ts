@@ -92,8 +92,8 @@ export interface ElectionReplica extends TermReplica {
   readonly heartbeat: Pick<Heartbeat, 'wish' | 'isComing'>;
   /** It takes nothing, and gives its terms back. */
   readonly isClosing: boolean;
-  /** Terms write now what can wait. */
-  readonly isSaving: boolean;
+  /** What terms have had to write since before that, they write now. */
+  readonly saveFrom: number;
   /** The lease for this life, made if there is none. */
   leaseFor(lifeMs: number): Lease;
   /** For the wait before a take. */
@@ -566,7 +566,8 @@ export class Election {
   #lookAtTerm(term: Term, record: SeenRecord): void {
     const { candidate, replica } = this;
     const { value = {} } = record;
-    if (term.isUnsaved && (term.isUrgent || replica.isSaving) && shows(value, term.own)) term.shown(term.version);
+    const mustSave = (): boolean => term.isUrgent || term.unsavedSince < replica.saveFrom;
+    if (mustSave() && shows(value, term.own)) term.shown(term.version);
     // a leader that gives the job back starts no run, neither of its schedule nor for a command
     if (value.pausedAt !== undefined) {
       term.refuseClaims();
@@ -578,14 +579,15 @@ export class Election {
       return;
     }
     const keepAt = candidate.kind === 'lock' ? this.#writtenAt + KEEP_LOCK_MS : Infinity;
-    const isDue = term.isUrgent || term.order !== undefined || (term.isUnsaved && replica.isSaving);
-    if (isDue || (keepAt < Infinity && this.#isAt(keepAt))) this.#save(term, record, term.order);
+    if (mustSave() || term.order !== undefined || (keepAt < Infinity && this.#isAt(keepAt)))
+      this.#save(term, record, term.order);
   }
 
   /** `order`: a command whose answer is written too. */
   #save(term: Term, record: SeenRecord, order?: decide.Order, isPublished = order !== undefined): void {
     if (!this.#mayWrite) return;
     const { holder, fencingToken, version, own, before } = term;
+    const sentAt = this.replica.clock.now();
     const incarnation = this.replica.view.incarnation.id;
     const value = { ...decide.patched(record, { own, order, before }, incarnation), holder, fencingToken, incarnation };
     this.#write(value, {
@@ -593,7 +595,7 @@ export class Election {
       // the caller has given up then
       until: order?.until,
       applied: () => {
-        term.shown(version);
+        term.shown(version, sentAt);
       },
     });
   }

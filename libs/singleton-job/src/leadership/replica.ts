@@ -110,9 +110,8 @@ export class Replica implements ElectionReplica {
   #isInTurn = false;
   #isTurnComing = false;
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
-  #saveAt = 0;
-  /** Terms write now what can wait. */
-  isSaving = false;
+  /** What terms have had to write since before that, they write now. */
+  saveFrom = -Infinity;
   #readAllAt = -Infinity;
   /** No message arrives. */
   #isDeaf = true;
@@ -279,10 +278,9 @@ export class Replica implements ElectionReplica {
 
   #look(): void {
     const now = this.clock.now();
-    this.isSaving = now >= this.#saveAt;
-    if (this.isSaving) {
-      this.#saveAt = now + SAVE_MS;
-      for (const election of this.#elections.values()) if (election.term?.isUnsaved === true) election.lookAt = now;
+    if (now >= this.saveFrom + SAVE_MS) {
+      this.saveFrom = now;
+      for (const election of this.#elections.values()) if (election.term !== undefined) election.lookAt = now;
     }
     for (let pass = 0; pass < MOST_PASSES && this.#lookAtElections(now); pass++);
     this.#grantLeases();
@@ -308,7 +306,7 @@ export class Replica implements ElectionReplica {
 
   #setTimer(intervalMs: number): void {
     if (this.#state !== 'open') return;
-    let at = Math.min(this.#saveAt, this.#readAllAt, this.heartbeat.dueAt(intervalMs));
+    let at = Math.min(this.saveFrom + SAVE_MS, this.#readAllAt, this.heartbeat.dueAt(intervalMs));
     for (const election of this.#elections.values()) at = Math.min(at, election.lookAt);
     for (const { deadline } of this.leases.all) if (deadline !== undefined) at = Math.min(at, deadline.now);
     if (this.#timer !== undefined && this.#timer.at <= at) return;

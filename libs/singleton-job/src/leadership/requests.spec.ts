@@ -47,6 +47,22 @@ describe('the requests of a replica', () => {
     expect(world.record('job-2')?.lastScheduledAt).toBe(1);
   });
 
+  it('have what could wait also where another write was under way at its time', async () => {
+    const { store, job } = await world.leader();
+    await world.clock.advance(8_990);
+    void job.term.save({ lastScheduledAt: 1 });
+    job.term.set({ lastScheduledAt: 2 });
+    store.onWrite = async (carryOut) => {
+      store.onWrite = (next) => next();
+      await new Promise<void>((resolve) => world.clock.setTimer(1_500, resolve));
+      return carryOut();
+    };
+    await world.clock.advance(10);
+    job.term.set({ lastScheduledAt: 3 });
+    await world.clock.advance(2_000);
+    expect(world.record()?.lastScheduledAt).toBe(3);
+  });
+
   it('note nothing in the store, and keep no lease, where a replica only reads', async () => {
     const a = world.add('a');
     const read = a.replica.read(['job'], 5_000);

@@ -131,16 +131,16 @@ describe('the fields of a term', () => {
     const { version } = term;
     const second = term.save({ schedule: 's' });
     term.shown(version);
-    expect([await first, await soFar(second), term.isUrgent, term.isUnsaved]).toEqual([true, 'pending', true, true]);
+    expect([await first, await soFar(second), term.isUrgent, term.unsavedSince]).toEqual([true, 'pending', true, 0]);
     expect([term.own, story]).toEqual([{ lastScheduledAt: 1, schedule: 's' }, ['changed', 'changed']]);
     term.shown(term.version);
-    expect([await second, term.isUrgent, term.isUnsaved]).toEqual([true, false, false]);
+    expect([await second, term.isUrgent, term.unsavedSince]).toEqual([true, false, Infinity]);
   });
 
   it('can wait if they are only set', () => {
     const { term, story } = setup();
     term.set({ schedule: 'every second' });
-    expect([term.isUnsaved, term.isUrgent, story]).toEqual([true, false, []]);
+    expect([term.unsavedSince, term.isUrgent, story]).toEqual([0, false, []]);
   });
 
   it('are not saved if the term ends before, and remembered if they come after that', async () => {

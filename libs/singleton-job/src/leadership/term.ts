@@ -60,7 +60,8 @@ export class Term implements TermSight {
   own: OwnFields;
   /** Counts the changes of `own`, up to the one that the record shows. */
   version = 0;
-  #shownVersion = 0;
+  /** Since when the record may lack something of `own`, by the monotonic clock. Infinity: it lacks nothing. */
+  unsavedSince = Infinity;
   /** A command whose outcome is to be written. */
   order: Order | undefined;
   /** A command that was there when the term began, or that was carried out. */
@@ -159,6 +160,7 @@ export class Term implements TermSight {
   set(fields: OwnFields): void {
     this.own = { ...this.own, ...fields };
     this.version += 1;
+    this.unsavedSince = Math.min(this.unsavedSince, this.around.replica.clock.now());
     if (this.#end !== undefined) this.around.election.remember(this.fencingToken, fields);
   }
 
@@ -183,19 +185,14 @@ export class Term implements TermSight {
     return saved;
   }
 
-  /** The record may lack something of `own`. */
-  get isUnsaved(): boolean {
-    return this.version > this.#shownVersion;
-  }
-
   /** What it lacks is to be written now, not within 10 s. */
   get isUrgent(): boolean {
     return this.#saves.length > 0;
   }
 
-  /** By the election: the record has the fields of this version. */
-  shown(version: number): void {
-    this.#shownVersion = Math.max(this.#shownVersion, version);
+  /** By the election: the record has the fields of this version, which were sent at `sentAt`. */
+  shown(version: number, sentAt = this.unsavedSince): void {
+    this.unsavedSince = version === this.version ? Infinity : sentAt;
     const saved = this.#saves.filter((save) => save.version <= version);
     if (saved.length === 0) return;
     this.#saves = this.#saves.filter((save) => save.version > version);
