@@ -134,15 +134,13 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
   readonly #becomeReady = async (): Promise<void> => {
     const { client, observer } = this;
     if (this.state === 'closed') return;
-    // for example a wrong database number: ioredis would go on with another database
-    if (!isCluster(client) && codeOf(this.#error) === 'STORE_MISCONFIGURED') {
-      client.disconnect();
-      return;
-    }
     try {
       if (!this.#hasWorked) await observer.check?.();
     } catch (error: unknown) {
       this.#error = error;
+    }
+    // for example a wrong database number: ioredis would go on with another database
+    if (!isCluster(client) && codeOf(this.#error) === 'STORE_MISCONFIGURED') {
       client.disconnect();
       return;
     }

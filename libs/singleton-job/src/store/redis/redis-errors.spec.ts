@@ -131,6 +131,12 @@ describe('an error of Redis', () => {
     expect(affectsAllJobs('the connection was closed', CONNECTION)).toBe(true);
   });
 
+  it('keeps the code that it was given', () => {
+    const refused = new LockStoreError('STORE_MISCONFIGURED', 'This server is a node of a cluster');
+    expect(codeOf(refused)).toBe('STORE_MISCONFIGURED');
+    expect(redisError(refused, SYNC)).toBe(refused);
+  });
+
   it('keeps its cause, but not the arguments of the command', () => {
     const command = { name: 'hello', args: ['3', 'AUTH', 'default', 's3cret'] };
     const refused = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command });

@@ -60,6 +60,7 @@ export function says(error: unknown, pattern: RegExp): boolean {
 }
 
 export function codeOf(error: unknown): LockStoreErrorCode {
+  if (error instanceof LockStoreError) return error.code;
   if (says(error, NEEDS_A_PERSON)) return 'STORE_MISCONFIGURED';
   return says(error, REFUSES_WRITES) ? 'STORE_REFUSED_WRITE' : 'STORE_UNREACHABLE';
 }
