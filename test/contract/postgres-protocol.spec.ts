@@ -327,6 +327,7 @@ describe.each(['transaction', 'statement'] as const)('a pooler in %s mode', (mod
     expect(opened.warnings).toMatchObject([
       { code: 'MESSAGES_NOT_DELIVERED', message: expect.stringContaining('a pooler in transaction mode') as unknown },
     ]);
+    expect(opened.events.filter((event) => event.includes('listening'))).toEqual([]);
   });
 });
 

@@ -32,9 +32,9 @@ export class PostgresSubscription {
     private readonly listeners: Listeners,
   ) {}
 
-  /** On the connection that listens: what waits there delays no other request. */
+  /** Messages leave on the connection that listens: what waits there delays no other request. Undefined: it does not listen. */
   get connection(): PostgresConnection | undefined {
-    return this.#connection;
+    return this.#isListening ? this.#connection : undefined;
   }
 
   start(): void {
@@ -60,7 +60,7 @@ export class PostgresSubscription {
   }
 
   async #listen(query: Query, client: PostgresClient): Promise<void> {
-    const { connection } = this;
+    const connection = this.#connection;
     client.on('notification', ({ channel, payload = '' }: { readonly channel: string; readonly payload?: string }) => {
       if (connection !== this.#connection) return;
       if (channel === this.#ownChannel) {
@@ -80,10 +80,13 @@ export class PostgresSubscription {
     const wasSent = await sent.catch(() => false);
     clearTimeout(this.#timer);
     if (connection !== this.#connection) return;
-    this.#timer = setTimeout(() => {
-      if (!this.#hasArrived) void this.#miss(connection, wasSent);
-      void this.#check(connection);
-    }, CHECK_EVERY_MS).unref();
+    this.#timer = setTimeout(() => void this.#look(connection, wasSent), CHECK_EVERY_MS).unref();
+  }
+
+  /** A pooler delivers what arrives while a statement is under way on this connection. So the next notification leaves after it. */
+  async #look(connection: PostgresConnection, wasSent: boolean): Promise<void> {
+    if (!this.#hasArrived) await this.#miss(connection, wasSent);
+    await this.#check(connection);
   }
 
   async #miss(connection: PostgresConnection, wasSent: boolean): Promise<void> {
