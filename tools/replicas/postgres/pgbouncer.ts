@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { access, chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { unpackDebian } from '../debian-packages.js';
 import { freePort } from '../free-port.js';
 import { guard } from '../guard.js';
-import { type PostgresServer } from './postgres-server.js';
+import { isThere, type PostgresServer } from './postgres-server.js';
 
 /** pgbouncer refuses to run as root. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -67,11 +67,4 @@ async function locate(): Promise<{
   if (unpacked === undefined)
     throw new Error('No pgbouncer to start: install it, as with sudo apt-get install pgbouncer');
   return { file: join(unpacked.root, 'usr/sbin/pgbouncer'), env: unpacked.env };
-}
-
-function isThere(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

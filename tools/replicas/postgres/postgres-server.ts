@@ -242,6 +242,8 @@ export class PostgresServer implements AsyncDisposable {
     if (signal === 'SIGKILL') signalAll(running.pid, signal);
     else process.kill(running.pid, signal);
     await running.exited;
+    // no other server starts while a process of this one has its memory
+    while (sharesMemory(running.pid)) await delay(10);
   }
 }
 
@@ -273,6 +275,11 @@ function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
     .map(Number);
+}
+
+/** Whether a process is left that has the shared memory of the server which had this id. */
+function sharesMemory(pid: number): boolean {
+  return new RegExp(`^( +\\S+){4} +${String(pid)} +\\d+ +[1-9]`, 'm').test(readFileSync('/proc/sysvipc/shm', 'utf8'));
 }
 
 let located: Promise<Binaries> | undefined;
@@ -314,12 +321,15 @@ function versions(root: string): string[] {
 
 async function firstWith(folders: readonly string[]): Promise<string | undefined> {
   for (const folder of folders) {
-    const isThere = await access(join(folder, 'initdb')).then(
-      () => true,
-      () => false,
-    );
     // a link may stand alone on the PATH
-    if (isThere) return dirname(await realpath(join(folder, 'initdb')));
+    if (await isThere(join(folder, 'initdb'))) return dirname(await realpath(join(folder, 'initdb')));
   }
   return undefined;
+}
+
+export function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
 }
