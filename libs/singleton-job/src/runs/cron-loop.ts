@@ -1,5 +1,4 @@
 import { type CronSchedule } from '../schedule/schedule.js';
-import { unlessAborted } from '../base/time/unless-aborted.js';
 import { CronClaims, ON_TIME_MS } from './cron-claims.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
@@ -29,7 +28,7 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
       continue;
     }
     if (!term.isValid()) {
-      await unlessAborted(term.untilValid(), quit);
+      await sleeper.sleep(MAX_SLEEP_MS, term.untilValid());
       continue;
     }
     const isOnTime = !isPromotion && wall >= due && wall - due <= ON_TIME_MS;

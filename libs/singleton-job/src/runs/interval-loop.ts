@@ -1,16 +1,15 @@
 import { type IntervalSchedule } from '../schedule/schedule.js';
-import { unlessAborted } from '../base/time/unless-aborted.js';
 import { nextDue } from './due.js';
 import { isClaimed } from './inheritance.js';
 import { recordOf } from './run-handle.js';
-import { type TickLoopParts } from './tick-loop.js';
+import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /**
  * Runs, waits, and runs again. The delay counts from the end of each run by the monotonic clock, and across leaders by the store's clock.
  * So a hand-over does not shorten the delay and does not start it again. If no run is known, the job runs at once.
  */
 export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
-  const { clock, quit, sleeper, term, runs } = parts;
+  const { clock, sleeper, term, runs } = parts;
   const storeNow = term.storeNow();
   const firstDue = term.startedAt.now + (nextDue(schedule, term.own.run, storeNow) ?? storeNow) - storeNow;
 
@@ -20,7 +19,7 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
     const waitMs = due - clock.now();
     if (runs.isBusy) await runs.whenIdle();
     else if (waitMs > 0) await sleeper.sleep(waitMs);
-    else if (!term.isValid()) await unlessAborted(term.untilValid(), quit);
+    else if (!term.isValid()) await sleeper.sleep(MAX_SLEEP_MS, term.untilValid());
     else {
       const scheduledAt = new Date(clock.wallNow() + waitMs);
       await startRun(schedule, parts, scheduledAt);

@@ -24,7 +24,5 @@ export interface TickLoopParts {
   readonly sleeper: Sleeper;
 }
 
-/**
- * The longest sleep before the wall clock is read again. It may have been stepped, or the host may have been suspended.
- */
+/** The longest sleep before the clocks are read again. The wall clock may have been stepped, or the host may have been suspended. */
 export const MAX_SLEEP_MS = 30_000;

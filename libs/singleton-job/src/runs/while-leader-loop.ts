@@ -1,9 +1,8 @@
 import { type WhileLeaderSchedule } from '../schedule/schedule.js';
 import { onAbort } from '../base/time/on-abort.js';
-import { unlessAborted } from '../base/time/unless-aborted.js';
 import { crashesBefore } from './inheritance.js';
 import { recordOf } from './run-handle.js';
-import { type TickLoopParts } from './tick-loop.js';
+import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /** The delay after a throw grows up to this, unless `restartDelay` is longer. */
 const MAX_RESTART_DELAY_MS = 30_000;
@@ -27,7 +26,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
   let dueMs = Math.max(afterCrashMs, runs.failures === 0 ? -Infinity : restartDueMs(schedule, parts));
   try {
     // so that the next leader counts on if this process crashes too
-    if (crashes > 0) await unlessAborted(term.save({ run: recordOf(term, { crashes }) }), quit);
+    if (crashes > 0) await sleeper.sleep(MAX_SLEEP_MS, term.save({ run: recordOf(term, { crashes }) }));
     while (!quit.aborted) {
       const waitMs = dueMs - clock.now();
       if (runs.isBusy) {
@@ -35,7 +34,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
         dueMs = restartDueMs(schedule, parts);
         if (runs.failures > 0 && runs.failures % THROWS_UNTIL_STEP_DOWN === 0) stepDown();
       } else if (waitMs > 0) await sleeper.sleep(waitMs);
-      else if (!term.isValid()) await unlessAborted(term.untilValid(), quit);
+      else if (!term.isValid()) await sleeper.sleep(MAX_SLEEP_MS, term.untilValid());
       else {
         runs.start({ scheduledAt: new Date(clock.wallNow()), cause: 'schedule', crashes }, term);
         crashes = 0;
