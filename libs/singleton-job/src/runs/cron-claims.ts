@@ -1,14 +1,18 @@
+import { type MissReason } from '../base/events/reasons.js';
 import { type RunCause } from '../base/events/run-info.js';
 import { clockAhead } from '../base/events/warnings.js';
 import { type MissedOccurrences } from '../jobs/job-run.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { leaseOf, replicaOf } from '../leadership/record.js';
-import { COUNT_LIMIT, reportMissed, reportOverlap } from './reports.js';
+import { changeOf } from './inheritance.js';
 import { recordOf } from './run-handle.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /** A tick that is noticed within this time is on time, even with a smaller misfire grace. */
 export const ON_TIME_MS = 1_000;
+
+/** Occurrences are counted up to this, so that a long outage does not block the event loop. */
+const COUNT_LIMIT = 1_000;
 
 /** An occurrence starts at most so much early by the clock of the store. */
 const EARLIEST_MS = 60_000;
@@ -46,9 +50,19 @@ export class CronClaims {
     // its leader died: it may have run, or not
     const interrupted = endedAt === undefined ? occurrence : undefined;
     const started = interrupted === undefined ? occurrence : schedule.latest(-Infinity, interrupted - 1);
-    const isNewSchedule = parts.term.backlog.record?.schedule !== schedule.description && claimsLostUntil === 0;
-    this.#ran = isNewSchedule ? begin : Math.min(started ?? left.lastScheduledAt ?? begin, begin);
+    const isNew = changeOf(schedule, parts.term.backlog) !== 'none' && claimsLostUntil === 0;
+    this.#ran = isNew ? begin : Math.min(started ?? left.lastScheduledAt ?? begin, begin);
     this.#doubtfulUpTo = Math.max(claimsLostUntil, interrupted ?? 0);
+  }
+
+  /** Reports occurrences that nobody starts any more, because data were lost or the expression is new. */
+  reportBacklog(): void {
+    const { backlog } = this.parts.term;
+    const { left, claimsLostUntil, takenAt } = backlog;
+    const { lastScheduledAt: after } = left;
+    if (after === undefined) return;
+    if (claimsLostUntil > after) this.#reportMissed('state-lost', after, claimsLostUntil);
+    else if (changeOf(this.schedule, backlog) === 'times') this.#reportMissed('schedule-changed', after, takenAt);
   }
 
   /**
@@ -67,8 +81,8 @@ export class CronClaims {
     const unstarted = mayStart ? this.schedule.latest(after, newest - 1) : newest;
     const report = (upTo: number | undefined): void => {
       if (upTo === undefined) return;
-      if (runs.isBusy || hasWaited) reportOverlap(this.parts, after, upTo);
-      else reportMissed(this.parts, { reason: 'late', after, upTo });
+      if (runs.isBusy || hasWaited) this.#reportOverlap(after, upTo);
+      else this.#reportMissed('late', after, upTo);
     };
     if (!mayStart) {
       report(unstarted);
@@ -98,7 +112,7 @@ export class CronClaims {
 
   /** Reports occurrences that are superseded by a newer one while a run is in flight. */
   drop(after: number, upTo: number): number {
-    reportOverlap(this.parts, after, upTo);
+    this.#reportOverlap(after, upTo);
     this.parts.term.set({ lastScheduledAt: upTo });
     return upTo;
   }
@@ -121,7 +135,26 @@ export class CronClaims {
     const from = this.#ran;
     const to = this.schedule.latest(from, scheduledAt - 1);
     if (to === undefined) return null;
-    const count = this.schedule.count(from, to, COUNT_LIMIT);
+    const count = this.#count(from, to);
     return Object.freeze({ from: new Date(from), to: new Date(to), count, mayHaveRun: from < this.#doubtfulUpTo });
+  }
+
+  /** Reports once that no replica will start the occurrences of a window any more, if it has some by the present expression. */
+  #reportMissed(reason: MissReason, after: number, upTo: number): void {
+    const { job, notify } = this.parts;
+    const count = this.#count(after, upTo);
+    if (count > 0)
+      notify('occurrencesMissed', { job: job.name, reason, from: new Date(after), to: new Date(upTo), count });
+  }
+
+  /** Reports once that the ticks of a window came due while a run was in flight. */
+  #reportOverlap(after: number, upTo: number): void {
+    const { job, notify } = this.parts;
+    const tick = { job: job.name, kind: 'cron', scheduledAt: new Date(upTo), count: this.#count(after, upTo) } as const;
+    notify('tickDropped', { ...tick, reason: 'overlap' });
+  }
+
+  #count(after: number, upTo: number): number {
+    return this.schedule.count(after, upTo, COUNT_LIMIT);
   }
 }

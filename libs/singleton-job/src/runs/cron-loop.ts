@@ -12,6 +12,7 @@ import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Promise<void> {
   const { clock, quit, sleeper, term, runs, job } = parts;
   const claims = new CronClaims(schedule, parts);
+  claims.reportBacklog();
   // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is behind by half the grace.
   const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
   let claimed = term.own.lastScheduledAt ?? term.storeNow();

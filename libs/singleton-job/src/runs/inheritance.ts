@@ -21,26 +21,21 @@ export function isClaimed(schedule: AnySchedule): boolean {
  * - A run that has no end gets one, so that it is reported once.
  * - After a leader that did not release, the end of the last run of a short interval is not known: it counts as now.
  */
-export function inherit(
-  schedule: AnySchedule,
-  { record, left, claimsLostUntil, takenAt, lastHolder }: Backlog,
-): OwnFields {
-  const { description } = schedule;
+export function inherit(schedule: AnySchedule, backlog: Backlog): OwnFields {
+  const { left, claimsLostUntil, takenAt, lastHolder } = backlog;
+  const change = changeOf(schedule, backlog);
   const run = left.run && notAhead(left.run, takenAt);
-  // another kind has times of another meaning
-  const isSameKind = record?.schedule === undefined || kindOf(record.schedule) === kindOf(description);
-  const { lastScheduledAt = 0 } = isSameKind ? left : {};
-  const isNewSchedule = record?.schedule !== undefined && record.schedule !== description;
+  const { lastScheduledAt = 0 } = change === 'kind' ? {} : left;
   const begin =
     schedule.kind === 'cron'
-      ? Math.max(lastScheduledAt, claimsLostUntil, isNewSchedule ? takenAt : 0)
+      ? Math.max(lastScheduledAt, claimsLostUntil, change === 'none' ? 0 : takenAt)
       : lastScheduledAt;
   const isEndUnknown = schedule.kind === 'interval' && !isClaimed(schedule) && lastHolder !== undefined;
   const ended =
     interruptedRun(run, takenAt) ??
     (isEndUnknown ? { by: lastHolder, startedAt: takenAt, ...run, endedAt: takenAt } : run);
   return {
-    schedule: description,
+    schedule: schedule.description,
     ...(begin > 0 && { lastScheduledAt: begin }),
     ...(ended !== undefined && { run: ended }),
   };
@@ -67,7 +62,14 @@ export function crashesBefore({ record, lastHolder, takenAt }: Backlog): number 
   return longestMs < HEALTHY_RUN_MS ? (run.crashes ?? 0) + 1 : 1;
 }
 
+/** How the schedule differs from that of the last leader. Another kind has times of another meaning. */
+export function changeOf({ description }: AnySchedule, { record }: Backlog): 'none' | 'times' | 'kind' {
+  const { schedule: before = description } = record ?? {};
+  if (before === description) return 'none';
+  return kindOf(before) === kindOf(description) ? 'times' : 'kind';
+}
+
 /** The first word of a schedule in words. */
-export function kindOf(description: string): string | undefined {
+function kindOf(description: string): string | undefined {
   return description.split(' ', 1)[0];
 }

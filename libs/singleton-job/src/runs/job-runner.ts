@@ -14,7 +14,6 @@ import { cronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { inherit } from './inheritance.js';
 import { intervalLoop } from './interval-loop.js';
-import { reportBacklog } from './reports.js';
 import { recordOf, type RunnerParts } from './run-handle.js';
 import { SingleFlight } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
@@ -135,7 +134,9 @@ export class JobRunner implements Candidate {
       const stepDown = (): void => this.#election?.stepDown('failed-calls');
       const sleeper = new Sleeper(this.parts.clock, quit);
       const parts: TickLoopParts = { ...this.parts, term, runs, stop, quit, stepDown, sleeper };
-      reportBacklog(parts);
+      const { run } = term.backlog.left;
+      if (run !== undefined && run.endedAt === undefined)
+        this.parts.notify('runInterrupted', { job: this.job.name, startedAt: new Date(run.startedAt), by: run.by });
       await tickLoop(parts);
     } finally {
       await runs.whenIdle();
