@@ -53,7 +53,7 @@ export class Application {
     this.replica = new Replica({ ...common, id, lifeMs, heartbeatIntervalMs, observer: reports, backup: thread });
     this.#pool = new JobPool(options, { ...common, replica: this.replica, notify, interceptors: [] });
     this.#commands = new JobCommands({ replica: this.replica, store });
-    this.#locks = new LockService(options, { replica: this.replica, clock, storeName: store.name });
+    this.#locks = new LockService({ options, replica: this.replica, clock, storeName: store.name });
     for (const plan of jobs) this.#jobs.set(plan.name, this.#jobOf(plan));
     for (const job of this.#jobs.values()) this.#pool.add(job);
     this.#pool.start();

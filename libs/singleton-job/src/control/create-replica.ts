@@ -88,7 +88,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const overviews = new JobOverviews({ replica: leadership, pool, clock, store });
   const registry = new SingletonJobRegistry(options, { pool, statistics, clock, commands, overviews });
   const health = new SingletonJobHealth(options, { pool, clock, outages: reports.outages, storeName });
-  const locks = new LockService(options, { replica: leadership, clock, storeName });
+  const locks = new LockService({ options, replica: leadership, clock, storeName });
   return { leadership, pool, registry, health, locks, heartbeatThread, observers, interceptors };
 }
 

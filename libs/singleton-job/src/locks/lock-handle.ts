@@ -1,4 +1,3 @@
-import { inspect } from 'node:util';
 import { LockLostError } from '../base/errors/lock.errors.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { labelOf } from '../leadership/record.js';
@@ -11,24 +10,22 @@ import { type Term } from '../leadership/term.js';
 export class LockHandle implements AsyncDisposable {
   /** The name of the lock in events: `lock/nightly-import`. */
   readonly key: string;
+  /** Larger than that of every earlier holder of this lock. */
+  readonly fencingToken: number;
   readonly #loss = new AbortController();
+  readonly #term: Term;
+  readonly #giveBack: () => Promise<boolean>;
   #released: Promise<boolean> | undefined;
 
   /** Handles are made by `LockService`. @internal */
-  constructor(
-    /** @internal */
-    readonly term: Term,
-    private readonly giveBack: () => Promise<boolean>,
-  ) {
+  constructor(term: Term, giveBack: () => Promise<boolean>) {
     this.key = labelOf(term.name);
+    this.fencingToken = term.fencingToken;
+    this.#term = term;
+    this.#giveBack = giveBack;
     onAbort(term.signal, () => {
       this.#lose('may be held by another holder now');
     });
-  }
-
-  /** Larger than that of every earlier holder of this lock. */
-  get fencingToken(): number {
-    return this.term.fencingToken;
   }
 
   /**
@@ -41,7 +38,7 @@ export class LockHandle implements AsyncDisposable {
 
   /** Whether this process still holds the lock. Reads only the local clocks, so it is correct also when no timer could fire yet. */
   isHeld(): boolean {
-    return this.#released === undefined && this.term.isValid();
+    return this.#released === undefined && this.#term.isValid();
   }
 
   /**
@@ -49,7 +46,7 @@ export class LockHandle implements AsyncDisposable {
    * the lock is released in the background, or expires by itself. Never rejects.
    */
   release(): Promise<boolean> {
-    return (this.#released ??= this.giveBack());
+    return (this.#released ??= this.#giveBack());
   }
 
   /** Releases the lock at the end of an `await using` block. */
@@ -57,16 +54,11 @@ export class LockHandle implements AsyncDisposable {
     await this.release();
   }
 
-  /** What `console.log` shows. @internal */
-  [inspect.custom](): string {
-    return `LockHandle { key: '${this.key}', fencingToken: ${this.fencingToken} }`;
-  }
-
   /** Fires the signal, because the application stops. Resolves when the term is over. @internal */
   recall(): Promise<void> {
     this.#lose('is given back, because the application stops');
     return new Promise((resolve) => {
-      onAbort(this.term.signal, resolve);
+      onAbort(this.#term.signal, resolve);
     });
   }
 

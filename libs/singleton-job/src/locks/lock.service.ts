@@ -3,7 +3,6 @@ import { LocksClosedError, LockUnavailableError } from '../base/errors/lock.erro
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { within } from '../base/time/within.js';
 import { labelOf } from '../leadership/record.js';
-import { type ResolvedOptions } from '../options/resolve-options.js';
 import { type LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
 import { Lock, type LockParts } from './lock.js';
@@ -22,15 +21,10 @@ type LockedFunction<T> = (lock: LockHandle) => T | Promise<T>;
  * @example `constructor(private readonly locks: LockService) {}`
  */
 export class LockService {
-  readonly #parts: LockParts;
   readonly #closing = new AbortController();
 
   /** The module makes it. @internal */
-  constructor(
-    private readonly options: ResolvedOptions,
-    parts: Omit<LockParts, 'lifeMs'>,
-  ) {
-    this.#parts = { ...parts, lifeMs: options.lockExpiryMs };
+  constructor(private readonly parts: LockParts) {
     // every open request listens to this signal; Node would warn about a leak
     setMaxListeners(0, this.#closing.signal);
   }
@@ -68,7 +62,7 @@ export class LockService {
     const request = readLockRequest(key, options);
     await using lock = await this.#acquire(request);
     if (lock === null) {
-      const isHeldHere = this.#parts.replica.find(request.record)?.term !== undefined;
+      const isHeldHere = this.parts.replica.find(request.record)?.term !== undefined;
       throw new LockUnavailableError(labelOf(request.record), isHeldHere);
     }
     return await fn(lock);
@@ -76,7 +70,7 @@ export class LockService {
 
   /** Ends all waiting, and fires the signals of all held locks. For the module. @internal */
   async close(): Promise<void> {
-    const { clock, replica } = this.#parts;
+    const { clock, replica } = this.parts;
     this.#closing.abort(new LocksClosedError());
     const owners = replica.elections.flatMap(({ candidate }) => (candidate instanceof Lock && candidate.owner) || []);
     await within(clock, RECALL_MS, Promise.all(owners.map((handle) => handle.recall())));
@@ -85,10 +79,12 @@ export class LockService {
   async #acquire({ record, waitMs, signal }: LockRequest): Promise<LockHandle | null> {
     const stops = [...(signal === undefined ? [] : [signal]), this.#closing.signal];
     for (const stop of stops) stop.throwIfAborted();
-    if (this.options.connection === undefined && this.options.store === undefined)
-      throw new InvalidLockError([NOWHERE]);
-    this.#parts.replica.open();
-    const handle = await Lock.of(record, this.#parts).acquire(waitMs, stops);
+    const { options, replica } = this.parts;
+    if (options.connection === undefined && options.store === undefined) throw new InvalidLockError([NOWHERE]);
+    replica.open();
+    const known = replica.find(record)?.candidate;
+    const lock = known instanceof Lock ? known : new Lock(record, this.parts);
+    const handle = await lock.acquire(waitMs, stops);
     // it may have been granted at the same time
     if (stops.some(({ aborted }) => aborted)) void handle?.release();
     for (const stop of stops) stop.throwIfAborted();

@@ -8,6 +8,7 @@ import { trustedMs } from '../leadership/lease.js';
 import { labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
 import { LockHandle } from './lock-handle.js';
 
 /** How long to wait for an answer of the store. The first request may have to connect. */
@@ -17,11 +18,10 @@ const SHARE_MS = 10;
 
 /** What the locks of a process have in common. */
 export interface LockParts {
+  readonly options: ResolvedOptions;
   readonly replica: Replica;
   readonly clock: Clock;
   readonly storeName: string;
-  /** `lockExpiry` of the module. */
-  readonly lifeMs: number;
 }
 
 /**
@@ -38,22 +38,18 @@ export class Lock implements Candidate {
   readonly #looked: Condition;
   /** Callers that wait, each with its handle as soon as it has the lock. */
   readonly #callers = new Set<{ handle?: LockHandle }>();
-  /** What was not released yet, also if the lock is lost. */
+  /** The last one. */
+  #term: Term | undefined;
+  /** Who has not released that term yet, also if the lock is lost. */
   owner: LockHandle | undefined;
 
-  private constructor(
+  constructor(
     readonly name: string,
     private readonly parts: LockParts,
   ) {
-    this.lifeMs = parts.lifeMs;
+    this.lifeMs = parts.options.lockExpiryMs;
     this.#looked = new Condition(parts.clock);
     this.#election = parts.replica.electionFor(this);
-  }
-
-  /** The lock with this record, which all its callers share. */
-  static of(record: string, parts: LockParts): Lock {
-    const known = parts.replica.find(record)?.candidate;
-    return known instanceof Lock ? known : new Lock(record, parts);
   }
 
   /**
@@ -87,13 +83,14 @@ export class Lock implements Candidate {
 
   /** A holder that has lost the lock may use the rest of the life of its lease to stop. */
   get isIdle(): boolean {
-    const { term } = this.owner ?? {};
-    if (term?.end !== 'expired') return true;
+    const term = this.#term;
+    if (this.owner === undefined || term?.end !== 'expired') return true;
     return this.parts.clock.now() >= term.deadline.now + this.lifeMs - trustedMs(this.lifeMs);
   }
 
   lead(term: Term): void {
     const [caller = {}] = this.#callers;
+    this.#term = term;
     this.owner = caller.handle = new LockHandle(term, () => this.#release(term));
   }
 
@@ -105,7 +102,7 @@ export class Lock implements Candidate {
   async #release(term: Term): Promise<boolean> {
     const { clock, replica } = this.parts;
     const endMs = clock.now() + ANSWER_MS;
-    if (this.owner?.term === term) this.owner = undefined;
+    if (this.#term === term) this.owner = undefined;
     if (this.#election.term === term) this.#election.stepDown('stepped-down', replica.view.replicas > 1 ? SHARE_MS : 0);
     this.#election.touch();
     while (!this.#isReleased(term) && clock.now() < endMs) await this.#looked.wait(endMs - clock.now());
@@ -113,8 +110,8 @@ export class Lock implements Candidate {
   }
 
   #isReleased({ holder, end }: Term): boolean {
-    const { record, isIdle } = this.#election;
-    return end !== undefined && record !== undefined && (record.value?.holder !== holder || isIdle);
+    const { known, isIdle } = this.#election;
+    return end !== undefined && (known.value?.holder !== holder || isIdle);
   }
 
   /**
@@ -123,25 +120,31 @@ export class Lock implements Candidate {
    * @throws LockStoreError if nobody may take the lock, or if it is not known and `mustBeKnown`
    */
   #isTaken(mustBeKnown: boolean): boolean {
-    const { clock, replica, storeName } = this.parts;
-    const { term, record, isHeld, failure } = this.#election;
+    const { clock, replica } = this.parts;
+    const { term, record, isHeld } = this.#election;
     if (term !== undefined || !this.isIdle) return true;
     // without an answer for so long, the holder may be gone
     if (record !== undefined && isHeld && replica.leases.get(this.lifeMs)?.isValid(clock)) return true;
-    const graceMs = this.#election.graceEnd() - clock.now();
-    if (record?.isUnreadable) throw this.#isUnknown(unreadable(this.name, storeName));
-    if (record !== undefined && !isHeld && graceMs > 0) {
-      const why = `${storeName} was restarted or lost its data, and an earlier holder may rely on it for ${showDuration(graceMs)}`;
-      throw this.#isUnknown(new LockStoreError('STORE_UNREACHABLE', why));
-    }
-    if (!mustBeKnown) return false;
-    const cause = asLockStoreError(failure ?? replica.failure ?? new Error('no answer yet'));
-    const why = `${storeName} did not answer in time (${cause.message})`;
-    throw this.#isUnknown(new LockStoreError(cause.code, why, { cause }));
+    const cause = this.#obstacle() ?? (mustBeKnown ? this.#silence() : undefined);
+    if (cause === undefined) return false;
+    const lock = givenKey(labelOf(this.name));
+    throw new LockStoreError(cause.code, `it is not known who holds the lock '${lock}': ${cause.message}`, { cause });
   }
 
-  #isUnknown({ code, message, cause }: LockStoreError): LockStoreError {
-    const lock = givenKey(labelOf(this.name));
-    return new LockStoreError(code, `it is not known who holds the lock '${lock}': ${message}`, { cause });
+  /** Why nobody may take the lock. */
+  #obstacle(): LockStoreError | undefined {
+    const { clock, storeName } = this.parts;
+    const { record, isHeld } = this.#election;
+    if (record?.isUnreadable) return unreadable(this.name, storeName);
+    const graceMs = this.#election.graceEnd() - clock.now();
+    if (record === undefined || isHeld || graceMs <= 0) return undefined;
+    const rest = `an earlier holder may rely on it for ${showDuration(graceMs)}`;
+    return new LockStoreError('STORE_UNREACHABLE', `${storeName} was restarted or lost its data, and ${rest}`);
+  }
+
+  #silence(): LockStoreError {
+    const { replica, storeName } = this.parts;
+    const cause = asLockStoreError(this.#election.failure ?? replica.failure ?? new Error('no answer yet'));
+    return new LockStoreError(cause.code, `${storeName} did not answer in time (${cause.message})`, { cause });
   }
 }
