@@ -110,8 +110,8 @@ export class Lock implements Candidate {
   }
 
   #isReleased({ holder, end }: Term): boolean {
-    const { known, isIdle } = this.#election;
-    return end !== undefined && (known.value?.holder !== holder || isIdle);
+    const { known, record, isIdle } = this.#election;
+    return end !== undefined && (known.value?.holder !== holder || (record !== undefined && isIdle));
   }
 
   /**
