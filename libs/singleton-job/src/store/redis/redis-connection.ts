@@ -6,11 +6,9 @@ import { watchSilence } from './silence-watchdog.js';
 
 export interface ConnectionSettings {
   /** How long nothing may arrive while a command waits for its answer. */
-  readonly silenceMs: () => number;
+  readonly silenceMs: number;
   /** What changes from one connection to the next, such as the password. Called before each attempt; a rejection is a failed attempt. */
   readonly readOptions: () => Promise<RedisOptions>;
-  /** For the delay before the next attempt. In [0, 1). */
-  readonly random: () => number;
 }
 
 interface ConnectionObserver {
@@ -162,8 +160,7 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
     this.#lastReason = mayLackTls ? withTlsFix(reason, client.options.tls !== undefined) : reason;
     this.state = 'connecting';
     this.#failures += 1;
-    const { silenceMs, random } = this.settings;
-    const delayMs = Math.min(50 * this.#failures, silenceMs() / 3) * (0.5 + random());
+    const delayMs = Math.min(50 * this.#failures, this.settings.silenceMs / 3) * (0.5 + Math.random());
     this.#retry = setTimeout(() => void this.#connect(), delayMs);
     this.#endFirstAttempt();
     this.observer.onLost(this.#lastReason);

@@ -1,6 +1,7 @@
 import { type Redis, type RedisOptions } from 'ioredis';
 import { LockStoreError } from '../../base/errors/lock-store.error.js';
 import { Listeners } from '../listeners.js';
+import { type ServerStoreOptions } from '../store-options.js';
 import {
   type CasRequest,
   type Store,
@@ -26,19 +27,8 @@ import { COMPARE_AND_SET, SYNC } from './scripts.js';
 import { checkServer } from './server-check.js';
 import { hintText, subscribe } from './subscription.js';
 
-export interface RedisStoreOptions {
-  /** First part of every key, and of the channel, in braces: all are in one slot of a cluster. */
-  readonly projectName: string;
-  readonly connection: RedisConnectionOptions;
-  /** Called before each attempt to connect: the password may have changed. What it returns is of the same kind. @default `connection` */
-  readonly readConnection?: (() => Promise<RedisConnectionOptions>) | undefined;
-  /** False: hints are not received, and there is no connection for them. @default true */
-  readonly subscribes?: boolean;
-  /** The shortest life of a lease. It says how soon a silent connection is replaced. @default 10_000 */
-  readonly shortestLifeMs?: number;
-  /** For the delays between two attempts to connect. In [0, 1). @default Math.random */
-  readonly random?: () => number;
-}
+/** All keys and the channel begin with the name of the project in braces: they are in one slot of a cluster. */
+export type RedisStoreOptions = ServerStoreOptions<RedisConnectionOptions>;
 
 /** What {@link SYNC} answers. */
 type SyncReply = [time: number, incarnation: string, isFirst: number, hidden: string, leases: (string | number)[]];
@@ -52,8 +42,6 @@ const UNREADABLE = '';
 /** Leases and records in Redis or Valkey, one server or a cluster. */
 export class RedisStore implements Store {
   readonly name = 'Redis';
-  /** The shortest life of a lease. It may change at any time. */
-  shortestLifeMs: number;
   readonly #listeners = new Listeners();
   readonly #settings: ConnectionSettings;
   readonly #requests: RedisConnection;
@@ -61,12 +49,10 @@ export class RedisStore implements Store {
   #unsubscribe: (() => void) | undefined;
 
   constructor(private readonly options: RedisStoreOptions) {
-    const { connection, readConnection, shortestLifeMs = 10_000, random = Math.random } = options;
-    this.shortestLifeMs = shortestLifeMs;
+    const { connection, readConnection, shortestLifeMs = 10_000 } = options;
     this.#settings = {
-      silenceMs: () => silenceFor(this.shortestLifeMs),
-      readOptions: async () => optionsToConnect((await readConnection?.()) ?? connection, this.shortestLifeMs),
-      random,
+      silenceMs: silenceFor(shortestLifeMs),
+      readOptions: async () => optionsToConnect((await readConnection?.()) ?? connection, shortestLifeMs),
     };
     const observer = { check: this.#check, onReady: this.#connected, onLost: this.#lost };
     this.#requests = new RedisConnection(newClient(connection), this.#settings, observer);
@@ -182,14 +168,13 @@ export class RedisStore implements Store {
 
   #subscribe(): (() => void) | undefined {
     const { client } = this.#requests;
-    const { random, readOptions } = this.#settings;
     // each node of a cluster passes on what is published on any other
-    const anyNode = (): Redis | undefined => nodesOf(client)[Math.floor(random() * nodesOf(client).length)];
+    const anyNode = (): Redis | undefined => nodesOf(client)[Math.floor(Math.random() * nodesOf(client).length)];
     const node = anyNode();
     if (node === undefined) return undefined;
     const readOptionsOfAny = async (): Promise<RedisOptions> => {
       const { host, port } = (anyNode() ?? node).options;
-      return { ...(await readOptions()), host, port };
+      return { ...(await this.#settings.readOptions()), host, port };
     };
     const settings = { ...this.#settings, readOptions: readOptionsOfAny };
     const onDenied = this.#denied.bind(this, 'subscribe');
