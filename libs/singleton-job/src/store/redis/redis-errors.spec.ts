@@ -188,6 +188,7 @@ describe('a warning of the Redis store', () => {
     const denied = messagesDenied("Redis answered 'subscribe' with NOPERM");
     expect([
       evictionWarning('allkeys-lru'),
+      evictionWarning('volatile-ttl'),
       restartsHidden('NOPERM'),
       restartsHidden('no run_id'),
       denied,

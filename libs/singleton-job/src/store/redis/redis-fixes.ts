@@ -1,6 +1,8 @@
 export const IS_CLUSTER = 'This Redis is a cluster: write connection: { nodes: [{ host, port }] }';
-export const IS_SENTINEL =
-  "This server is a Sentinel: write connection: { sentinels: [{ host, port }], name: 'mymaster' }";
+const IS_SENTINEL = "This server is a Sentinel: write connection: { sentinels: [{ host, port }], name: 'mymaster' }";
+
+/** By the mode that INFO shows: what to write if the client is for one plain server. */
+export const OTHER_MODES: Readonly<Record<string, string>> = { cluster: IS_CLUSTER, sentinel: IS_SENTINEL };
 
 /** What a person can do about a message of Redis. The first match counts. */
 const FIXES: Readonly<Record<string, string>> = {

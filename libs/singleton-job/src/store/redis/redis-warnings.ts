@@ -2,9 +2,10 @@ import { type StoreListener } from '../store.js';
 
 export type Warning = Parameters<NonNullable<StoreListener['warning']>>[0];
 
-/** The `maxmemory-policy` is not `noeviction`. */
+/** The `maxmemory-policy` is not `noeviction`. With `volatile-…` only keys that expire are evicted: of ours only the locks of `LockService`. */
 export function evictionWarning(policy: string): Warning {
-  const message = `may lose locks when Redis is full, and run jobs twice: its maxmemory-policy is ${policy}. Set it to noeviction`;
+  const twice = policy.startsWith('volatile') ? 'give a lock to two holders' : 'run a job or give a lock twice';
+  const message = `may ${twice} when Redis is full: its maxmemory-policy is ${policy}. Set it to noeviction`;
   return { code: 'EVICTION_POSSIBLE', message };
 }
 
