@@ -100,6 +100,7 @@ export class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.#listeners.clear();
     await Promise.all([this.#requests.close(), this.#subscription?.stop()]);
   }
 

@@ -10,7 +10,8 @@ import {
   says,
   withTlsFix,
 } from './redis-errors.js';
-import { evictionWarning, messagesDenied, restartsHidden } from './redis-warnings.js';
+import { messagesMissing } from '../hints.js';
+import { evictionWarning, restartsHidden } from './redis-warnings.js';
 
 const SYNC: FailedRequest = { projectName: 'myapp', isCluster: false, command: 'sync' };
 const SYNC_ON_CLUSTER = { ...SYNC, isCluster: true };
@@ -185,7 +186,7 @@ describe('an error of Redis', () => {
 
 describe('a warning of the Redis store', () => {
   it('says what to do', () => {
-    const denied = messagesDenied("Redis answered 'subscribe' with NOPERM");
+    const denied = messagesMissing('Redis', "Redis answered 'subscribe' with NOPERM");
     expect([
       evictionWarning('allkeys-lru'),
       evictionWarning('volatile-ttl'),

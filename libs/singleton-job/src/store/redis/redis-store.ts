@@ -1,5 +1,6 @@
 import { type Redis, type RedisOptions } from 'ioredis';
 import { LockStoreError } from '../../base/errors/lock-store.error.js';
+import { hintText, messagesMissing } from '../hints.js';
 import { Listeners } from '../listeners.js';
 import { type ServerStoreOptions } from '../store-options.js';
 import {
@@ -22,10 +23,10 @@ import {
 } from './redis-clients.js';
 import { type ConnectionSettings, RedisConnection } from './redis-connection.js';
 import { CONNECTION_LOST, type FailedRequest, OF_ANOTHER_NODE, redisError, says, WRONG_TYPE } from './redis-errors.js';
-import { messagesDenied, restartsHidden, type Warning } from './redis-warnings.js';
+import { restartsHidden } from './redis-warnings.js';
 import { COMPARE_AND_SET, SYNC } from './scripts.js';
 import { checkServer } from './server-check.js';
-import { hintText, subscribe } from './subscription.js';
+import { subscribe } from './subscription.js';
 
 /** All keys and the channel begin with the name of the project in braces: they are in one slot of a cluster. */
 export type RedisStoreOptions = ServerStoreOptions<RedisConnectionOptions>;
@@ -45,7 +46,6 @@ export class RedisStore implements Store {
   readonly #listeners = new Listeners();
   readonly #settings: ConnectionSettings;
   readonly #requests: RedisConnection;
-  readonly #warned = new Set<string>();
   #unsubscribe: (() => void) | undefined;
 
   constructor(private readonly options: RedisStoreOptions) {
@@ -66,7 +66,7 @@ export class RedisStore implements Store {
     const keys = read.map((name) => this.#key(name));
     const [texts, reply] = await this.#send('sync', (client) => this.#readAndSync(client, keys, args));
     const [time, id, isFirst, hidden, list] = reply;
-    if (hidden !== '') this.#warn(restartsHidden(hidden));
+    if (hidden !== '') this.#listeners.warn(restartsHidden(hidden));
     const leases = new Map<string, number>();
     for (let i = 0; i < list.length; i += 2) leases.set(String(list[i]), Number(list[i + 1]));
     const since = Number(id.slice(id.lastIndexOf('/') + 1));
@@ -95,6 +95,7 @@ export class RedisStore implements Store {
   }
 
   close(): Promise<void> {
+    this.#listeners.clear();
     this.#requests.close();
     this.#unsubscribe?.();
     return Promise.resolve();
@@ -157,7 +158,7 @@ export class RedisStore implements Store {
 
   readonly #check = async (): Promise<void> => {
     const warning = await checkServer(this.#requests.client);
-    if (warning !== undefined) this.#warn(warning);
+    if (warning !== undefined) this.#listeners.warn(warning);
   };
 
   readonly #connected = (): void => {
@@ -184,14 +185,7 @@ export class RedisStore implements Store {
 
   #denied(command: 'publish' | 'subscribe', error: unknown): void {
     const { code, message } = this.#error(error, { command });
-    if (code === 'STORE_MISCONFIGURED') this.#warn(messagesDenied(message));
-  }
-
-  /** Each once. */
-  #warn(warning: Warning): void {
-    if (this.#warned.has(warning.code) || this.#requests.state === 'closed') return;
-    this.#warned.add(warning.code);
-    this.#listeners.each((listener) => listener.warning?.(warning));
+    if (code === 'STORE_MISCONFIGURED') this.#listeners.warn(messagesMissing(this.name, message));
   }
 }
 

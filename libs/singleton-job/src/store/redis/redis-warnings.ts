@@ -1,6 +1,4 @@
-import { type StoreListener } from '../store.js';
-
-export type Warning = Parameters<NonNullable<StoreListener['warning']>>[0];
+import { type Warning } from '../listeners.js';
 
 /** The `maxmemory-policy` is not `noeviction`. With `volatile-…` only keys that expire are evicted: of ours only the locks of `LockService`. */
 export function evictionWarning(policy: string): Warning {
@@ -17,12 +15,4 @@ export function restartsHidden(why: string): Warning {
     `cannot tell a restart of Redis from a short outage, because ${because}. After a restart two replicas may lead a job for up to ` +
     `its lockExpiry${isDenied ? '. Permit +info in the ACL' : ''}`;
   return { code: 'RESTARTS_HIDDEN', message };
-}
-
-/** Without messages everything works that is in the store. */
-export function messagesDenied(why: string): Warning {
-  const message =
-    `gets no messages of other replicas, or sends none (${why}). Jobs run and locks hold all the same. ` +
-    'Replicas look at Redis once a second instead, so a hand-over takes so much longer';
-  return { code: 'MESSAGES_DENIED', message };
 }

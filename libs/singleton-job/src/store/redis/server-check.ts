@@ -1,7 +1,8 @@
 import { LockStoreError } from '../../base/errors/lock-store.error.js';
+import { type Warning } from '../listeners.js';
 import { isCluster, type RedisClient } from './redis-clients.js';
 import { OTHER_MODES } from './redis-fixes.js';
-import { evictionWarning, type Warning } from './redis-warnings.js';
+import { evictionWarning } from './redis-warnings.js';
 
 /**
  * Whether the server may evict keys when its memory is full. INFO may be denied: then everything works all the same.
