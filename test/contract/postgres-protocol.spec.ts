@@ -97,7 +97,7 @@ describe('a transaction that somebody leaves open', () => {
     await during(row('leases', a.projectName), async () => {
       const rejected = expect(a.sync({ renew: [A] })).rejects.toMatchObject({
         code: 'STORE_UNREACHABLE',
-        message: expect.stringMatching(/did not carry out 'sync': .*lock timeout \(55P03\)$/) as unknown,
+        message: expect.stringMatching(/answered 'sync' with .*lock timeout \(55P03\)$/) as unknown,
       });
       const ms = await timeOf(rejected);
       expect(ms).toBeGreaterThan(900);

@@ -48,7 +48,8 @@ async function complaintsOf({ store, events, warnings }: OpenStore): Promise<str
   const synced = await replica.sync({ grant: [A], read: [NAME] }).catch(note);
   if (typeof synced === 'object') await replica.write(0).catch(note);
   await store.publish(['price-tick:lock']).catch(note);
-  const isAnswered = () => events.includes('listening') || warnings.some(({ code }) => code === 'MESSAGES_NOT_DELIVERED');
+  const isAnswered = () =>
+    events.includes('listening') || warnings.some(({ code }) => code === 'MESSAGES_NOT_DELIVERED');
   await eventually('the subscription is answered', () => isAnswered() || undefined);
   return [...errors.map(String), ...warnings.map(({ message }) => message)];
 }

@@ -135,24 +135,23 @@ export class RedisStore implements Store {
     const { state, client, reason } = requests;
     const isOpen = state === 'connecting' || state === 'ready';
     if (!isOpen) throw new LockStoreError('STORE_UNREACHABLE', 'the store is not open', { wasSent: false });
-    if (state !== 'ready') throw this.#error(reason, { wasSent: false });
+    if (state !== 'ready') throw this.#error(reason);
     try {
       const answer = await send(client);
       requests.answered();
       return answer;
     } catch (error: unknown) {
       if (command === 'publish') this.#denied(command, error);
-      throw this.#error(says(error, CONNECTION_LOST) ? requests.reason : error, { command });
+      throw this.#error(says(error, CONNECTION_LOST) ? requests.reason : error, command);
     }
   }
 
-  #error(error: unknown, request: Pick<FailedRequest, 'command' | 'wasSent'>): LockStoreError {
-    const { projectName } = this.options;
-    return redisError(error, { projectName, isCluster: isCluster(this.#requests.client), ...request });
+  #error(error: unknown, command?: FailedRequest['command']): LockStoreError {
+    return redisError(error, { projectName: this.options.projectName, kind: this.#requests.kind, command });
   }
 
   readonly #lost = (reason: unknown): void => {
-    const error = this.#error(reason, { wasSent: false });
+    const error = this.#error(reason);
     this.#listeners.each((listener) => listener.disconnected?.(error));
   };
 
@@ -184,7 +183,7 @@ export class RedisStore implements Store {
   }
 
   #denied(command: 'publish' | 'subscribe', error: unknown): void {
-    const { code, message } = this.#error(error, { command });
+    const { code, message } = this.#error(error, command);
     if (code === 'STORE_MISCONFIGURED') this.#listeners.warn(messagesMissing(this.name, message));
   }
 }

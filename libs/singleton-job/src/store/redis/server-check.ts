@@ -1,5 +1,5 @@
-import { LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Warning } from '../listeners.js';
+import { misconfigured } from '../store-errors.js';
 import { isCluster, type RedisClient } from './redis-clients.js';
 import { OTHER_MODES } from './redis-fixes.js';
 import { evictionWarning } from './redis-warnings.js';
@@ -13,8 +13,7 @@ export async function checkServer(client: RedisClient): Promise<Warning | undefi
   const info = await client.info('default').catch(() => '');
   const field = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
   const problem = isCluster(client) ? undefined : OTHER_MODES[field('(?:redis|server)_mode') ?? ''];
-  if (problem !== undefined)
-    throw new LockStoreError('STORE_MISCONFIGURED', problem, { wasSent: false, affectsAllJobs: true });
+  if (problem !== undefined) throw misconfigured(problem);
   const policy = field('maxmemory_policy') ?? 'noeviction';
   return policy === 'noeviction' ? undefined : evictionWarning(policy);
 }
