@@ -1,4 +1,4 @@
-import { asLockStoreError, type LockStoreError } from '../base/errors/lock-store.error.js';
+import { asLockStoreError, ConnectionFunctionError, type LockStoreError } from '../base/errors/lock-store.error.js';
 import { type Notify } from '../base/events/events.js';
 import { type Clock } from '../base/time/clock.js';
 
@@ -12,6 +12,8 @@ interface Trouble {
   readonly sinceMs: number;
   /** When it is reported next. */
   remindAtMs: number;
+  /** It was reported that the function `connection` failed. */
+  isExplained?: boolean;
 }
 
 /**
@@ -95,7 +97,10 @@ export class Outages {
         ? known
         : { isUnreachable, sinceMs: Math.max(known?.sinceMs ?? now, this.#answeredAt), remindAtMs: now };
     this.#troubles.set(job, trouble);
-    if (now < trouble.remindAtMs) return;
+    // the connection was lost before it was known why there is no other
+    const isExplained = error.cause instanceof ConnectionFunctionError;
+    if (now < trouble.remindAtMs && (!isExplained || trouble.isExplained === true)) return;
+    trouble.isExplained ||= isExplained;
     const forMs = now - trouble.sinceMs;
     trouble.remindAtMs = trouble.sinceMs + Math.max(FIRST_REMINDER_MS, 2 * forMs);
     const about = job !== undefined && { job };

@@ -1,4 +1,4 @@
-import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { ConnectionFunctionError, LockStoreError } from '../base/errors/lock-store.error.js';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { messageOf } from '../base/errors/message-of.js';
 import { type ConnectionOptions, isPostgres, type ReadConnection } from '../store/open-store.js';
@@ -43,7 +43,13 @@ export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOption
     });
   }
   const options = resolveOptions({ ...raw, connection });
-  const readAgain = shared(async () => checked(await call(CALL_LIMIT_MS), options.connection));
+  const readAgain = shared(async () => {
+    try {
+      return checked(await call(CALL_LIMIT_MS), options.connection);
+    } catch (error) {
+      throw new ConnectionFunctionError(messageOf(error), { cause: error });
+    }
+  });
   return Object.freeze({ ...options, readConnection: readAgain satisfies ReadConnection });
 }
 

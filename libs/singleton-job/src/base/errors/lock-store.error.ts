@@ -32,6 +32,9 @@ export class LockStoreError extends SingletonJobError {
   }
 }
 
+/** The function `connection` of the application has failed, so a lost connection cannot be opened again. */
+export class ConnectionFunctionError extends Error {}
+
 /** Any rejection of a store as a {@link LockStoreError}; another error of a store counts as unreachable. */
 export function asLockStoreError(error: unknown): LockStoreError {
   if (error instanceof LockStoreError) return error;

@@ -1,0 +1,18 @@
+import { expect, it } from '@jest/globals';
+import { ConnectionFunctionError, LockStoreError } from '../base/errors/lock-store.error.js';
+import { ManualClock } from '../testing/manual-clock.js';
+import { Outages } from './outages.js';
+
+it('An outage is reported once more when it shows later that the function `connection` fails', async () => {
+  const clock = new ManualClock();
+  const lines: unknown[] = [];
+  const outages = new Outages(clock, (_name, payload) => lines.push(payload));
+  const lost = (cause: Error): void => {
+    outages.disconnected(new LockStoreError('STORE_UNREACHABLE', cause.message, { cause }));
+  };
+  lost(new Error('the connection was closed'));
+  await clock.advance(300);
+  for (let attempt = 0; attempt < 2; attempt++) lost(new ConnectionFunctionError('Vault is sealed'));
+  lost(new Error('no route'));
+  expect(lines).toMatchObject([{ outageMs: 0 }, { outageMs: 300, error: { message: 'Vault is sealed' } }]);
+});
