@@ -140,7 +140,6 @@ describe('a role', () => {
     const grants = grantSql('singleton_job', 'app');
     await expect(replica(options)).rejects.toMatchObject({
       code: 'STORE_MISCONFIGURED',
-      affectsAllJobs: true,
       message: expect.stringContaining(grants) as unknown,
     });
     await fixture.sql(grants);

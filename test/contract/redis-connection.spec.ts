@@ -49,7 +49,6 @@ describe.each(VERSIONS)('a store with %s whose Redis fails', (_, Client) => {
       ...UNREACHABLE,
       message: expect.stringMatching(/^Redis is not connected: connect ECONNREFUSED [\d.:]+$/),
       wasSent: false,
-      affectsAllJobs: true,
     });
     expect(opened.disconnected[0]).toMatchObject(UNREACHABLE);
     await fixture.server.up();

@@ -167,7 +167,6 @@ describe('a key that another program uses', () => {
     await fixture.raw.set(LEASES, 'of another program');
     const error = {
       code: 'STORE_MISCONFIGURED',
-      affectsAllJobs: true,
       message: expect.stringContaining(`the key '${LEASES}'`),
     };
     await expect(a.sync()).rejects.toMatchObject(error);
@@ -211,7 +210,7 @@ describe('a server that refuses writes', () => {
 
   it.each(requests)('because it has too few replicas, refuses %s', async (_, send) => {
     await fixture.raw.config('SET', 'min-replicas-to-write', '1');
-    await expect(send()).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE', affectsAllJobs: true });
+    await expect(send()).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE' });
     await fixture.raw.config('SET', 'min-replicas-to-write', '0');
     await send();
   });

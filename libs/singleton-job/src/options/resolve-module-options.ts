@@ -39,7 +39,6 @@ export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOption
     throw new LockStoreError('STORE_UNREACHABLE', `${messageOf(error)}. ${why}. Start again when it answers`, {
       cause: error,
       wasSent: false,
-      affectsAllJobs: true,
     });
   }
   const options = resolveOptions({ ...raw, connection });

@@ -30,12 +30,12 @@ export function storeError(cause: unknown, failure: Failure): LockStoreError {
   const silence = request === undefined ? 'is not connected' : `did not answer${to}`;
   const what = `${store} ${isAnswer ? `answered${to} with ` : `${silence}: `}${text}`;
   const message = [what, fix].filter(Boolean).join('. ');
-  return new LockStoreError(code, message, { cause, wasSent: request !== undefined, affectsAllJobs: true });
+  return new LockStoreError(code, message, { cause, wasSent: request !== undefined });
 }
 
 /** A person must change something before the store can work. Nothing was sent. */
 export function misconfigured(message: string, cause?: unknown): LockStoreError {
-  return new LockStoreError('STORE_MISCONFIGURED', message, { cause, wasSent: false, affectsAllJobs: true });
+  return new LockStoreError('STORE_MISCONFIGURED', message, { cause, wasSent: false });
 }
 
 /** An error of several addresses has no message but a code. */

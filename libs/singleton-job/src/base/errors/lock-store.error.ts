@@ -17,18 +17,15 @@ export type LockStoreErrorCode = 'STORE_UNREACHABLE' | 'STORE_REFUSED_WRITE' | '
 export class LockStoreError extends SingletonJobError {
   /** False if the request never left this process, and so was certainly not carried out. */
   readonly wasSent: boolean;
-  /** True if every job of the process meets this error, as with a wrong password. Such an error is reported once, without a job. */
-  readonly affectsAllJobs: boolean;
 
   constructor(
     /** What kind of failure it is. Stable, unlike the message. */
     readonly code: LockStoreErrorCode,
     message: string,
-    options: ErrorOptions & { readonly wasSent?: boolean; readonly affectsAllJobs?: boolean } = {},
+    options: ErrorOptions & { readonly wasSent?: boolean } = {},
   ) {
     super(message, options);
     this.wasSent = options.wasSent ?? true;
-    this.affectsAllJobs = options.affectsAllJobs ?? false;
   }
 }
 

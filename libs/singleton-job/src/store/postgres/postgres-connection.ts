@@ -89,7 +89,7 @@ export class PostgresConnection {
       const state = sqlState(error);
       if (state === '' || STALE.test(state)) this.#lose(client, failure);
       const { code, message, cause } = failure;
-      throw new LockStoreError(code, message, { cause, wasSent: true, affectsAllJobs: true });
+      throw new LockStoreError(code, message, { cause, wasSent: true });
     }
   }
 

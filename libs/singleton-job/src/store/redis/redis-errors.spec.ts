@@ -114,11 +114,6 @@ describe('an error of Redis', () => {
     expect(redisError(moved, SYNC_ON_CLUSTER).code).toBe('STORE_UNREACHABLE');
   });
 
-  it.each([...MISCONFIGURED, ...REFUSED, ...UNREACHABLE])('affects all jobs: %s', (message) => {
-    for (const about of [SYNC, SYNC_ON_CLUSTER, CONNECTION])
-      expect(redisError(new Error(message), about).affectsAllJobs).toBe(true);
-  });
-
   it('says whether a request was sent', () => {
     expect([SYNC, CONNECTION].map((about) => redisError(new Error('gone'), about).wasSent)).toEqual([true, false]);
   });
