@@ -56,7 +56,8 @@ export class RunHandle implements RunControl {
   #aborting: AbortController | undefined;
   #abortCode: RunAbortCode | undefined;
   #abortedMs = Infinity;
-  #wasCalled = false;
+  /** Whether the method was called. False: the lease ended before that, so no run of the job has to end. */
+  wasCalled = false;
   /** Undefined once the run has ended or was aborted. */
   #timers: Timer[] | undefined = [];
 
@@ -101,11 +102,6 @@ export class RunHandle implements RunControl {
     return this.term.isValid();
   }
 
-  /** Whether the method was called. False: the lease ended before that, so no run of the job has to end. */
-  get wasCalled(): boolean {
-    return this.#wasCalled;
-  }
-
   /** How long the run has taken so far, in milliseconds. */
   get elapsedMs(): number {
     return this.parts.clock.now() - this.#startedMs;
@@ -144,7 +140,7 @@ export class RunHandle implements RunControl {
     try {
       // the lease may have ended while observers of runStarted were called
       run.assertLeader();
-      this.#wasCalled = true;
+      this.wasCalled = true;
       await intercept(interceptors, run, job.invoke);
       this.outcome = 'succeeded';
       notify('runSucceeded', this.#withDuration());

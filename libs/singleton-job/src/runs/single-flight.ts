@@ -23,9 +23,12 @@ export class SingleFlight {
   #waiting: (() => void)[] = [];
   /** The run that was last reported as slow, and why it was aborted by then. */
   #slow: { readonly run: RunHandle; readonly abortCode: RunAbortCode | undefined } | undefined;
-  #endedAtMs = -Infinity;
-  #failures = 0;
-  #isClosed = false;
+  /** When the latest run ended, monotonic; -Infinity while none has. */
+  endedAtMs = -Infinity;
+  /** How many runs in a row have thrown. One that lasted 30 s or longer before it threw is the first of its row. */
+  failures = 0;
+  /** Whether no further run starts. The next leader reports what is claimed from now on. */
+  isClosed = false;
 
   constructor(private readonly parts: RunnerParts) {}
 
@@ -34,24 +37,9 @@ export class SingleFlight {
     return this.#inFlight !== undefined || this.#isReserved;
   }
 
-  /** Whether no further run starts. The next leader reports what is claimed from now on. */
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
-  /** When the latest run ended, monotonic; -Infinity while none has. */
-  get endedAtMs(): number {
-    return this.#endedAtMs;
-  }
-
-  /** How many runs in a row have thrown. One that lasted 30 s or longer before it threw is the first of its row. */
-  get failures(): number {
-    return this.#failures;
-  }
-
   /** Whether a run was in flight at any time since `sinceMs`, monotonic. */
   ranSince(sinceMs: number): boolean {
-    return this.#inFlight !== undefined || this.#endedAtMs > sinceMs;
+    return this.#inFlight !== undefined || this.endedAtMs > sinceMs;
   }
 
   /** The run in flight; undefined if there is none. */
@@ -93,9 +81,9 @@ export class SingleFlight {
   readonly #ended = (run: RunHandle): void => {
     this.#inFlight = undefined;
     if (run.wasCalled) {
-      this.#endedAtMs = this.parts.clock.now();
-      if (run.outcome === 'failed') this.#failures = run.elapsedMs < HEALTHY_RUN_MS ? this.#failures + 1 : 1;
-      else if (run.abortCode === undefined) this.#failures = 0;
+      this.endedAtMs = this.parts.clock.now();
+      if (run.outcome === 'failed') this.failures = run.elapsedMs < HEALTHY_RUN_MS ? this.failures + 1 : 1;
+      else if (run.abortCode === undefined) this.failures = 0;
     }
     this.#settle();
   };
@@ -111,7 +99,7 @@ export class SingleFlight {
 
   /** Aborts the run in flight. No other run starts. */
   close(code: RunAbortCode): void {
-    this.#isClosed = true;
+    this.isClosed = true;
     this.abort(code);
   }
 
