@@ -97,15 +97,10 @@ describe.each(VERSIONS)('a store with %s whose Redis fails', (_, Client) => {
     expect(await requestConnection()).toBe(after);
   });
 
-  it('follows the shortest life of a lease, which may change', async () => {
+  it('waits for a fifth of the shortest life of a lease', async () => {
     const opened = await fixture.connect({ connection: connection(), shortestLifeMs: 800 });
     await fixture.server.pause();
     await expect(sync(opened.store)).rejects.toMatchObject({ message: expect.stringContaining('within 160 ms') });
-    opened.store.shortestLifeMs = 2_000;
-    await fixture.server.resume();
-    await reports(opened, 'connected', 2);
-    await fixture.server.pause();
-    await expect(sync(opened.store)).rejects.toMatchObject({ message: expect.stringContaining('within 400 ms') });
     await fixture.server.resume();
   });
 

@@ -263,16 +263,30 @@ describe('a user who may not see the server', () => {
 });
 
 describe('a Redis that may evict keys', () => {
-  it('is reported once', async () => {
-    await fixture.raw.config('SET', 'maxmemory-policy', 'volatile-lru');
+  afterEach(async () => {
+    await fixture.raw.config('SET', 'maxmemory', '0');
+    await fixture.raw.config('SET', 'maxmemory-policy', 'noeviction');
+  });
+
+  it.each([
+    ['volatile-lru', 'may give a lock to two holders when Redis is full'],
+    ['allkeys-lru', 'may run a job or give a lock twice when Redis is full'],
+  ])('with the policy %s is reported once', async (policy, message) => {
+    await fixture.raw.config('SET', 'maxmemory-policy', policy);
     const { warnings } = await fixture.connect();
     await eventually('the store warns', () => warnings.at(0));
-    expect(warnings).toEqual([
-      {
-        code: 'EVICTION_POSSIBLE',
-        message: expect.stringContaining('its maxmemory-policy is volatile-lru. Set it to noeviction'),
-      },
-    ]);
-    await fixture.raw.config('SET', 'maxmemory-policy', 'noeviction');
+    const rest = `: its maxmemory-policy is ${policy}. Set it to noeviction`;
+    expect(warnings).toEqual([{ code: 'EVICTION_POSSIBLE', message: message + rest }]);
+  });
+
+  it('of those that expire evicts records of locks, but no record of a job and no lease', async () => {
+    await a.sync({ isNewcomer: true, grant: [A] });
+    const job = await a.put();
+    await a.put('{}', undefined, { name: 'order-4711:mutex', forgetAfterMs: 86_400_000 });
+    await fixture.raw.config('SET', 'maxmemory-policy', 'volatile-ttl');
+    await fixture.raw.config('SET', 'maxmemory', '1');
+    await expect(fixture.raw.set('any', 'thing')).rejects.toThrow('OOM');
+    expect(await a.read(NAME, 'order-4711:mutex')).toEqual([job, undefined]);
+    expect(await a.leases()).toEqual([A]);
   });
 });

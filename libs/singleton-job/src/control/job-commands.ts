@@ -8,7 +8,7 @@ import { type Replica } from '../leadership/replica.js';
 import { type JobEntry } from '../runs/job-pool.js';
 import { type Store } from '../store/store.js';
 import { type PauseResult, type ResumeResult, type StepDownResult, type TriggerResult } from './job-status.js';
-import { type Answer, CommandEdit, PauseEdit, ResumeEdit } from './record-edits.js';
+import { CommandEdit, PauseEdit, ResumeEdit } from './record-edits.js';
 
 const NO_REPLY = new LockStoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 
@@ -27,11 +27,10 @@ export class JobCommands {
     const election = this.#electionOf(entry);
     const edit = this.#command(election, 'trigger');
     const forget = keepContext(edit.id);
-    const answer = await this.#edit(election, edit).finally(forget);
+    const { outcome, by = null, record = {} } = (await this.#edit(election, edit).finally(forget)) ?? {};
     const leader = election.leader ?? null;
-    if (answer === 'paused') return { started: false, reason: 'paused', leader, by: this.parts.replica.id };
-    if (!isAnswer(answer)) return { started: false, reason: this.#whyNot(edit), leader, by: null };
-    const { outcome, by, record } = answer;
+    if (outcome === 'paused') return { started: false, reason: 'paused', leader, by: this.parts.replica.id };
+    if (by === null) return { started: false, reason: this.#whyNot(edit), leader, by };
     const { run, fencingToken } = record;
     if (outcome === 'started' && run !== undefined && fencingToken !== undefined)
       return { started: true, fencingToken, startedAt: new Date(run.startedAt).toISOString(), by };
@@ -46,9 +45,8 @@ export class JobCommands {
   async stepDown(entry: JobEntry): Promise<StepDownResult> {
     const election = this.#electionOf(entry);
     const edit = this.#command(election, 'step-down');
-    const answer = await this.#edit(election, edit);
-    if (isAnswer(answer)) return { steppedDown: true, by: answer.by };
-    return { steppedDown: false, reason: this.#whyNot(edit), by: null };
+    const { by = null } = (await this.#edit(election, edit)) ?? {};
+    return by === null ? { steppedDown: false, reason: this.#whyNot(edit), by } : { steppedDown: true, by };
   }
 
   /** @throws LockStoreError when the store has not confirmed it */
@@ -57,7 +55,7 @@ export class JobCommands {
     const edit = new PauseEdit(this.#command(election, 'step-down'), this.parts.replica.view);
     const answer = await this.#edit(election, edit);
     if (!edit.isStored) throw this.#unconfirmed(entry, 'paused', election, edit.wasSent);
-    return { by: isAnswer(answer) ? answer.by : null };
+    return { by: answer?.by ?? null };
   }
 
   /** @throws LockStoreError when the store has not confirmed it */
@@ -102,10 +100,6 @@ export class JobCommands {
     const why = replica.isClosing ? 'the application is stopping' : message;
     return new LockStoreError(code, `${name}: ${result} (${why}). Try again.`, { cause, wasSent });
   }
-}
-
-function isAnswer(answer: Answer | string | undefined): answer is Answer {
-  return typeof answer === 'object';
 }
 
 function spectator({ name, lockExpiryMs }: Job): Candidate {

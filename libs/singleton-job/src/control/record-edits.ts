@@ -6,14 +6,12 @@ import { type View } from '../leadership/view.js';
 
 /** How the leader has answered a command. */
 export interface Answer {
-  readonly outcome: string;
-  /** The leader. */
-  readonly by: string;
+  /** `paused`: the job is, so no command was written. Undefined: no replica will answer, or it is not known what became of the command. */
+  readonly outcome: string | undefined;
+  /** The leader. Null: none has answered. */
+  readonly by: string | null;
   readonly record: JobRecord;
 }
-
-/** The job is paused, so no command was written. Or no replica will answer, or it is not known what became of the command. */
-export type NoAnswer = 'paused' | 'no-answer';
 
 interface EditParts {
   readonly election: Election;
@@ -21,7 +19,7 @@ interface EditParts {
 }
 
 /** Asks the leader for something, and waits for its answer. */
-export class CommandEdit implements Edit<Answer | NoAnswer> {
+export class CommandEdit implements Edit<Answer> {
   /** The record was seen. */
   wasSeen = false;
   /** The leader when it was written. Only its term carries it out. */
@@ -38,19 +36,20 @@ export class CommandEdit implements Edit<Answer | NoAnswer> {
     return this.command.id;
   }
 
-  resultOf(record: JobRecord, revision: number): Answer | NoAnswer | undefined {
+  resultOf(record: JobRecord, revision: number): Answer | undefined {
     const { command, holder, pausedAt } = record;
+    const noAnswer = { outcome: undefined, by: null, record };
     this.wasSeen = true;
     if (command?.id === this.command.id && this.#asked !== undefined) {
       this.#isWritten = true;
       const { outcome } = command;
       if (outcome !== undefined) return { outcome, by: replicaOf(leaseOf(this.#asked)), record };
-      return holder === this.#asked ? undefined : 'no-answer';
+      return holder === this.#asked ? undefined : noAnswer;
     }
     // it may have been carried out, and the next command has replaced it
-    if (this.#isWritten || (this.#unknownOn !== undefined && this.#unknownOn !== revision)) return 'no-answer';
-    if (pausedAt !== undefined && this.command.action === 'trigger') return 'paused';
-    return this.isFree(record) ? 'no-answer' : undefined;
+    if (this.#isWritten || (this.#unknownOn !== undefined && this.#unknownOn !== revision)) return noAnswer;
+    if (pausedAt !== undefined && this.command.action === 'trigger') return { ...noAnswer, outcome: 'paused' };
+    return this.isFree(record) ? noAnswer : undefined;
   }
 
   /** It waits while the command of another caller is open. */
@@ -74,7 +73,7 @@ export class CommandEdit implements Edit<Answer | NoAnswer> {
 }
 
 /** Stores a pause. The command beside it only says which leader has seen the pause. */
-export class PauseEdit implements Edit<Answer | NoAnswer> {
+export class PauseEdit implements Edit<Answer> {
   /** The record has shown the pause. */
   isStored = false;
   wasSent = false;
@@ -84,7 +83,7 @@ export class PauseEdit implements Edit<Answer | NoAnswer> {
     private readonly view: View,
   ) {}
 
-  resultOf(record: JobRecord, revision: number): Answer | NoAnswer | undefined {
+  resultOf(record: JobRecord, revision: number): Answer | undefined {
     this.isStored ||= record.pausedAt !== undefined && isSettled(record, this.view);
     return this.isStored ? this.command.resultOf(record, revision) : undefined;
   }

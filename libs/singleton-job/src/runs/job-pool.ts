@@ -133,7 +133,7 @@ export class JobPool {
       storeName: store.name,
       random,
       backoff: this.options,
-      watch: () => this.#monitor.addTerm(),
+      watch: (signal) => this.#monitor.addTerm(signal),
     });
     const election = replica.electionFor(runner);
     runner.elect(election);

@@ -26,7 +26,7 @@ interface JobRunnerParts extends RunnerParts {
   /** In [0, 1). */
   readonly random: () => number;
   /** Called when a term begins. What it returns is called when nothing of the term runs any more. */
-  readonly watch: () => () => void;
+  readonly watch: (signal: AbortSignal) => () => void;
 }
 
 /** Runs one job during the terms that its election wins, one at a time. */
@@ -73,7 +73,7 @@ export class JobRunner implements Candidate {
   lead(term: Term): void {
     const stop = new AbortController();
     this.#stop = stop;
-    const stopWatching = this.parts.watch();
+    const stopWatching = this.parts.watch(term.signal);
     void this.#spend(term, stop.signal).finally(() => {
       stopWatching();
       this.#stop = undefined;

@@ -1,7 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { type Notify } from '../base/events/events.js';
+import { SystemClock } from '../base/time/system-clock.js';
 import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
+import { Monitor } from './monitor.js';
 
 describe('The monitor', () => {
   const replicas = useReplicas();
@@ -28,6 +31,28 @@ describe('The monitor', () => {
     await replicas.clock.advance(1_000);
     await replicas.clock.block(12_000);
     expect(lost).toEqual([expect.stringMatching(/in time, after the event loop was blocked for 1[12]\./)]);
+  });
+
+  it('reports once when a term ends before its timer fires', () => {
+    const timers: (() => void)[] = [];
+    const clock = new SystemClock();
+    const now = jest.spyOn(clock, 'now').mockReturnValue(0);
+    jest.spyOn(clock, 'setTimer').mockImplementation((_delayMs, fire) => {
+      timers.push(fire);
+      return { cancel: () => undefined };
+    });
+    const notify = jest.fn<Notify>();
+    const monitor = new Monitor({ clock, notify, runners: () => [] });
+    const [term, other] = [new AbortController(), new AbortController()];
+    const stops = [term, other].map(({ signal }) => monitor.addTerm(signal));
+    now.mockReturnValue(12_000);
+    term.abort();
+    expect(notify.mock.calls).toEqual([['eventLoopBlocked', { blockedMs: 11_750, jobs: [] }]]);
+    timers[0]?.();
+    for (const stop of stops) stop();
+    now.mockReturnValue(24_000);
+    other.abort();
+    expect(notify).toHaveBeenCalledTimes(1);
   });
 
   it('does not report a block of less than a second', async () => {

@@ -12,6 +12,8 @@ const WARN_AFTER_MS = 1_000;
  */
 export class Monitor {
   #timer: Timer | undefined;
+  /** Infinity: it does not look. */
+  #setAtMs = Infinity;
   #terms = 0;
 
   constructor(
@@ -22,10 +24,12 @@ export class Monitor {
     },
   ) {}
 
-  /** Looks during a term, until the returned function is called. */
-  addTerm(): () => void {
+  /** Looks during a term, until the returned function is called. `signal` aborts when the term ends. */
+  addTerm(signal: AbortSignal): () => void {
     this.#terms += 1;
     if (this.#terms === 1) this.#watch();
+    // after a block the term may end before the timer fires, and its end must not be reported without the cause
+    signal.addEventListener('abort', this.#look, { once: true });
     return () => {
       this.#terms -= 1;
       if (this.#terms === 0) this.stop();
@@ -34,19 +38,25 @@ export class Monitor {
 
   stop(): void {
     this.#timer?.cancel();
+    this.#setAtMs = Infinity;
   }
 
   #watch(): void {
-    const { clock, notify, runners } = this.parts;
-    const setAtMs = clock.now();
+    const { clock, runners } = this.parts;
+    this.#setAtMs = clock.now();
     this.#timer = clock.setTimer(LOOK_EVERY_MS, () => {
-      const blockedMs = clock.now() - setAtMs - LOOK_EVERY_MS;
-      if (blockedMs >= WARN_AFTER_MS) {
-        const jobs = runners().filter(({ runs }) => runs.ranSince(setAtMs));
-        notify('eventLoopBlocked', { blockedMs, jobs: Object.freeze(jobs.map(({ job }) => job.name)) });
-      }
+      this.#look();
       for (const { runs } of runners()) runs.reportIfSlow();
       this.#watch();
     });
   }
+
+  readonly #look = (): void => {
+    const { clock, notify, runners } = this.parts;
+    const blockedMs = clock.now() - this.#setAtMs - LOOK_EVERY_MS;
+    if (blockedMs < WARN_AFTER_MS) return;
+    const jobs = runners().filter(({ runs }) => runs.ranSince(this.#setAtMs));
+    this.#setAtMs = clock.now();
+    notify('eventLoopBlocked', { blockedMs, jobs: Object.freeze(jobs.map(({ job }) => job.name)) });
+  };
 }

@@ -1,7 +1,10 @@
 import { messageOf } from '../base/errors/message-of.js';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type PostgresConnectionOptions } from './postgres/postgres-client.js';
+import { type PostgresStoreOptions } from './postgres/postgres-store.js';
 import { type RedisConnectionOptions } from './redis/redis-clients.js';
+import { type RedisStoreOptions } from './redis/redis-store.js';
+import { type ServerStoreOptions } from './store-options.js';
 import { type Store } from './store.js';
 
 /** Where the leases and records are: a Redis or a PostgreSQL. */
@@ -10,21 +13,8 @@ export type ConnectionOptions = RedisConnectionOptions | PostgresConnectionOptio
 /** Reads the connection anew: its password may have changed. What it returns is of the same kind each time. */
 export type ReadConnection = () => Promise<ConnectionOptions>;
 
-/** What all stores on a server need. */
-export interface StoreOptions {
-  readonly projectName: string;
-  readonly connection: ConnectionOptions;
-  /** Called for each new client. @default every client has `connection` */
-  readonly readConnection?: ReadConnection | undefined;
-  /** For PostgreSQL. */
-  readonly schema?: string | undefined;
-  /** For PostgreSQL. */
-  readonly migrate?: boolean | undefined;
-  /** False: messages are not received. @default true */
-  readonly subscribes?: boolean;
-  /** The shortest `lockExpiry`: time limits of requests and connections follow it. */
-  readonly shortestLifeMs: number;
-}
+/** What either store needs. Redis has no schema. */
+export type StoreOptions = ServerStoreOptions<ConnectionOptions> & Pick<PostgresStoreOptions, 'schema' | 'migrate'>;
 
 /** Whether this is the connection of a PostgreSQL. */
 export function isPostgres(connection: ConnectionOptions | undefined): connection is PostgresConnectionOptions {
@@ -37,17 +27,16 @@ export function isPostgres(connection: ConnectionOptions | undefined): connectio
  *
  * @throws InvalidOptionsError if that client is not installed
  */
-export async function openStore({ connection, readConnection, ...options }: StoreOptions): Promise<Store> {
-  if (isPostgres(connection)) {
+export async function openStore(options: StoreOptions): Promise<Store> {
+  // what reads the connection anew returns the same kind
+  if (isPostgres(options.connection)) {
     const { PostgresStore } = await import('./postgres/postgres-store.js');
     const { loadClient } = await import('./postgres/postgres-client.js');
     await loadClient().catch(explainMissing('pg'));
-    const read = readConnection as (() => Promise<PostgresConnectionOptions>) | undefined;
-    return new PostgresStore({ ...options, connection, readConnection: read });
+    return new PostgresStore(options as PostgresStoreOptions);
   }
   const { RedisStore } = await import('./redis/redis-store.js').catch(explainMissing('ioredis'));
-  const read = readConnection as (() => Promise<RedisConnectionOptions>) | undefined;
-  return new RedisStore({ ...options, connection, readConnection: read });
+  return new RedisStore(options as RedisStoreOptions);
 }
 
 function explainMissing(name: string): (error: unknown) => never {

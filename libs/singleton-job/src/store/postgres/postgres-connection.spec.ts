@@ -53,7 +53,7 @@ function setup(onReady: (connection: PostgresConnection) => void = () => undefin
     {
       create: () => Promise.resolve(new FakeClient(server)),
       toError: (error) => new LockStoreError('STORE_UNREACHABLE', String(error), { wasSent: false }),
-      silenceMs: () => 1_500,
+      silenceMs: 1_500,
       reconnectDelayMs: (failures) => {
         delays.push(failures);
         return 100;

@@ -11,7 +11,7 @@ export interface ConnectionSettings {
   /** `step` is what was sent. Undefined: there is no connection. */
   readonly toError: (error: unknown, step?: string) => LockStoreError;
   /** How long nothing may arrive while a request waits for its answer. */
-  readonly silenceMs: () => number;
+  readonly silenceMs: number;
   /** How long to wait after so many failed attempts in a row. */
   readonly reconnectDelayMs: (failures: number) => number;
 }
@@ -124,7 +124,7 @@ export class PostgresConnection {
   async #send(client: PostgresClient, text: string, values?: readonly unknown[]): Promise<readonly Row[]> {
     if (client !== this.#client) throw this.#notConnected();
     const { stream } = client.connection;
-    const silenceMs = this.settings.silenceMs();
+    const { silenceMs } = this.settings;
     let timer: NodeJS.Timeout | undefined;
     let turn: NodeJS.Immediate | undefined;
     const watch = (): void => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Listeners } from '../listeners.js';
+import { type ServerStoreOptions } from '../store-options.js';
 import {
   type CasRequest,
   type Store,
@@ -14,22 +15,11 @@ import { postgresError, sqlState } from './postgres-errors.js';
 import { prepareServer } from './prepare-server.js';
 import { hint, PostgresSubscription } from './subscription.js';
 
-export interface PostgresStoreOptions {
-  /** First part of the key of every row. */
-  readonly projectName: string;
-  readonly connection: PostgresConnectionOptions;
-  /** Called for each new client. @default every client has `connection` */
-  readonly readConnection?: (() => Promise<PostgresConnectionOptions>) | undefined;
+export interface PostgresStoreOptions extends ServerStoreOptions<PostgresConnectionOptions> {
   /** Where the tables and functions are. @default 'singleton_job' */
   readonly schema?: string | undefined;
   /** Whether the store creates what is missing in the schema. @default true */
   readonly migrate?: boolean | undefined;
-  /** False: it receives no hints, and has one connection. Enough for heartbeats. @default true */
-  readonly subscribes?: boolean;
-  /** The shortest life of a lease. It says how soon a silent connection is replaced. @default 10_000 */
-  readonly shortestLifeMs?: number;
-  /** For the delays between two attempts to connect. In [0, 1). @default Math.random */
-  readonly random?: () => number;
 }
 
 type SyncAnswer = Pick<SyncResult, 'time' | 'incarnation'> & {
@@ -40,8 +30,6 @@ type SyncAnswer = Pick<SyncResult, 'time' | 'incarnation'> & {
 /** Leases and records in PostgreSQL 13 or later: one connection for requests, and while that one is open, one that listens. */
 export class PostgresStore implements Store {
   readonly name = 'PostgreSQL';
-  /** The shortest life of a lease. It may change at any time. */
-  shortestLifeMs: number;
   readonly #listeners = new Listeners();
   readonly #schema: string;
   readonly #channel: string;
@@ -51,15 +39,8 @@ export class PostgresStore implements Store {
   #setsIsolation = false;
 
   constructor(private readonly options: PostgresStoreOptions) {
-    const {
-      projectName,
-      schema = 'singleton_job',
-      migrate = true,
-      subscribes = true,
-      shortestLifeMs = 10_000,
-    } = options;
+    const { projectName, schema = 'singleton_job', migrate = true, subscribes = true } = options;
     this.#schema = schema;
-    this.shortestLifeMs = shortestLifeMs;
     // a channel is a name, of at most 63 bytes
     const hash = createHash('sha256').update(`${schema}:${projectName}`).digest('hex');
     this.#channel = `singleton_job_${hash.slice(0, 32)}`;
@@ -119,6 +100,7 @@ export class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.#listeners.clear();
     await Promise.all([this.#requests.close(), this.#subscription?.stop()]);
   }
 
@@ -144,13 +126,13 @@ export class PostgresStore implements Store {
     });
   }
 
-  #settings({ connection, readConnection, random = Math.random }: PostgresStoreOptions): ConnectionSettings {
+  #settings({ connection, readConnection, shortestLifeMs = 10_000 }: PostgresStoreOptions): ConnectionSettings {
     return {
-      create: async () => newClient((await readConnection?.()) ?? connection, this.shortestLifeMs),
+      create: async () => newClient((await readConnection?.()) ?? connection, shortestLifeMs),
       toError: (error, step) => postgresError(error, { schema: this.#schema, role: this.#role, step }),
-      silenceMs: () => Math.min(1_500, this.shortestLifeMs / 5),
+      silenceMs: Math.min(1_500, shortestLifeMs / 5),
       reconnectDelayMs: (failures) =>
-        Math.min(50 * 2 ** failures, this.shortestLifeMs / 20, 1_000) * (0.5 + random() / 2),
+        Math.min(50 * 2 ** failures, shortestLifeMs / 20, 1_000) * (0.5 + Math.random() / 2),
     };
   }
 }

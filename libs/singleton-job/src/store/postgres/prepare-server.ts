@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Query } from './postgres-connection.js';
-import { misconfigured, sqlState } from './postgres-errors.js';
+import { misconfigured } from '../store-errors.js';
+import { sqlState } from './postgres-errors.js';
 import { postgresMigrations, STEP_FUNCTIONS } from './schema.js';
 
 const OLDEST_SERVER = 130_000;

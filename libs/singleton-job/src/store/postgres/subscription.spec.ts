@@ -62,7 +62,7 @@ it('A subscription behind a pooler never counts as listening, and warns once', a
   const settings = (name: string): ConnectionSettings => ({
     create: () => Promise.resolve(new PooledClient(pooler, name)),
     toError: (error) => new LockStoreError('STORE_UNREACHABLE', String(error)),
-    silenceMs: () => 1_500,
+    silenceMs: 1_500,
     reconnectDelayMs: () => 100,
   });
   const listeners = new Listeners();

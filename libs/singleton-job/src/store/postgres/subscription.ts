@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { hintText, messagesMissing, namesIn } from '../hints.js';
 import { type Listeners } from '../listeners.js';
 import { type PostgresClient } from './postgres-client.js';
 import { type ConnectionSettings, PostgresConnection, type Query } from './postgres-connection.js';
 
 /** How often to check that messages arrive. */
 const CHECK_EVERY_MS = 3_000;
-/** A notification has less than 8,000 bytes. */
-const MOST_BYTES = 7_000;
-const MOST_NAMES = 100;
 
 const BY_POOLER =
-  'a pooler in transaction mode accepts LISTEN and delivers nothing. Jobs run all the same, and the next leader needs a heartbeat ' +
-  'longer after a stop. Connect to the server itself, or to a pooler in session mode';
+  'a pooler in transaction mode accepts LISTEN and delivers nothing: connect to the server itself, or to a pooler in session mode';
 
 /**
  * Receives hints on a connection of its own. A pooler may accept LISTEN and deliver nothing. So another connection sends a notification to
@@ -22,7 +19,6 @@ export class PostgresSubscription {
   #connection: PostgresConnection | undefined;
   #isListening = false;
   #hasArrived = false;
-  #isWarned = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -67,8 +63,7 @@ export class PostgresSubscription {
         this.#hasArrived = true;
         this.#report(true);
       } else {
-        // a text that is not ours throws, and is lost
-        this.listeners.each((listener) => listener.hint?.(JSON.parse(payload) as readonly string[] | '*'));
+        this.listeners.each((listener) => listener.hint?.(namesIn(payload)));
       }
     });
     for (const channel of [this.channel, this.#ownChannel]) await query(`LISTEN "${channel}"`);
@@ -98,24 +93,18 @@ export class PostgresSubscription {
   }
 
   #report(isListening: boolean): void {
-    if (this.#isListening === isListening) return;
     this.#isListening = isListening;
-    this.listeners.each((listener) => listener.listening?.(isListening));
+    this.listeners.listening(isListening);
   }
 
   #warn(why: string): void {
-    if (this.#isWarned) return;
-    this.#isWarned = true;
-    const warning = { code: 'MESSAGES_NOT_DELIVERED', message: `gets no messages of other replicas: ${why}` };
-    this.listeners.each((listener) => listener.warning?.(warning));
+    this.listeners.warn(messagesMissing('PostgreSQL', why));
   }
 }
 
 /** Sends a notification that says which records have changed. */
 export function hint(channel: string, names: readonly string[] | '*'): (query: Query) => Promise<unknown> {
-  const payload = JSON.stringify(names);
-  const isLong = names.length > MOST_NAMES || Buffer.byteLength(payload) > MOST_BYTES;
-  return notify(channel, isLong ? '"*"' : payload);
+  return notify(channel, hintText(names));
 }
 
 /**

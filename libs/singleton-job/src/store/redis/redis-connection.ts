@@ -1,16 +1,14 @@
 import { type EventEmitter } from 'node:events';
 import { type Redis, type RedisOptions } from 'ioredis';
 import { isCluster, nodesOf, type RedisClient } from './redis-clients.js';
-import { codeOf, CONNECTION_LOST, NOT_THE_PRIMARY, says, withTlsFix } from './redis-errors.js';
+import { CONNECTION_LOST, type FailedRequest, NOT_THE_PRIMARY, redisError, says } from './redis-errors.js';
 import { watchSilence } from './silence-watchdog.js';
 
 export interface ConnectionSettings {
   /** How long nothing may arrive while a command waits for its answer. */
-  readonly silenceMs: () => number;
+  readonly silenceMs: number;
   /** What changes from one connection to the next, such as the password. Called before each attempt; a rejection is a failed attempt. */
   readonly readOptions: () => Promise<RedisOptions>;
-  /** For the delay before the next attempt. In [0, 1). */
-  readonly random: () => number;
 }
 
 interface ConnectionObserver {
@@ -59,6 +57,12 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
   /** Why there is no connection. The error of a command says only that there is none. */
   get reason(): unknown {
     return this.#error ?? this.#lastReason;
+  }
+
+  get kind(): FailedRequest['kind'] {
+    if (isCluster(this.client)) return 'cluster';
+    if (this.#hasWorked) return 'server';
+    return this.client.options.tls === undefined ? 'plain' : 'tls';
   }
 
   open(): void {
@@ -140,7 +144,8 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
       this.#error = error;
     }
     // for example a wrong database number: ioredis would go on with another database
-    if (!isCluster(client) && codeOf(this.#error) === 'STORE_MISCONFIGURED') {
+    const { code } = redisError(this.#error, { projectName: '', kind: this.kind });
+    if (!isCluster(client) && code === 'STORE_MISCONFIGURED') {
       client.disconnect();
       return;
     }
@@ -155,15 +160,11 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
   };
 
   readonly #end = (): void => {
-    const { client } = this;
     if (this.state === 'closed') return;
-    const reason = this.#error ?? CLOSED;
-    const mayLackTls = !this.#hasWorked && !isCluster(client);
-    this.#lastReason = mayLackTls ? withTlsFix(reason, client.options.tls !== undefined) : reason;
+    this.#lastReason = this.#error ?? CLOSED;
     this.state = 'connecting';
     this.#failures += 1;
-    const { silenceMs, random } = this.settings;
-    const delayMs = Math.min(50 * this.#failures, silenceMs() / 3) * (0.5 + random());
+    const delayMs = Math.min(50 * this.#failures, this.settings.silenceMs / 3) * (0.5 + Math.random());
     this.#retry = setTimeout(() => void this.#connect(), delayMs);
     this.#endFirstAttempt();
     this.observer.onLost(this.#lastReason);

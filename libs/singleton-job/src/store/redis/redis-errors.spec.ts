@@ -1,20 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { LockStoreError } from '../../base/errors/lock-store.error.js';
-import {
-  codeOf,
-  CONNECTION_LOST,
-  type FailedRequest,
-  NOT_THE_PRIMARY,
-  redisError,
-  says,
-  withTlsFix,
-} from './redis-errors.js';
-import { evictionWarning, messagesDenied, restartsHidden } from './redis-warnings.js';
+import { CONNECTION_LOST, type FailedRequest, NOT_THE_PRIMARY, redisError, says } from './redis-errors.js';
+import { messagesMissing } from '../hints.js';
+import { evictionWarning, restartsHidden } from './redis-warnings.js';
 
-const SYNC: FailedRequest = { projectName: 'myapp', isCluster: false, command: 'sync' };
-const SYNC_ON_CLUSTER = { ...SYNC, isCluster: true };
-const CONNECTION: FailedRequest = { projectName: 'myapp', isCluster: false };
+const SYNC: FailedRequest = { projectName: 'myapp', kind: 'server', command: 'sync' };
+const SYNC_ON_CLUSTER: FailedRequest = { ...SYNC, kind: 'cluster' };
+const CONNECTION: FailedRequest = { projectName: 'myapp', kind: 'server' };
 const SHA = '53eb74aa4cfd13a44b43b408f8fd91a025b94495';
 
 /** What Redis or the network says about a heartbeat, or about the connection. */
@@ -29,7 +22,7 @@ const MESSAGES: readonly (readonly [said: string, about: FailedRequest])[] = [
   ['MOVED 3660 127.0.0.1:7303', SYNC_ON_CLUSTER],
   [
     'Failed to refresh slots cache. (ERR This instance has cluster support disabled)',
-    { projectName: 'myapp', isCluster: true },
+    { projectName: 'myapp', kind: 'cluster' },
   ],
   ["NOPERM this user has no permissions to run the 'eval' command", SYNC],
   ["NOPERM this user has no permissions to run the 'cluster|slots' command", SYNC_ON_CLUSTER],
@@ -103,7 +96,6 @@ describe('an error of Redis', () => {
 
   it.each(UNREACHABLE)('goes away by itself: %s', (message) => {
     expect(redisError(new Error(message), SYNC).code).toBe('STORE_UNREACHABLE');
-    expect(codeOf(new Error(message))).toBe('STORE_UNREACHABLE');
   });
 
   it.each(MESSAGES)('says what to do about it: %s', (said, about) => {
@@ -122,19 +114,13 @@ describe('an error of Redis', () => {
     expect(redisError(moved, SYNC_ON_CLUSTER).code).toBe('STORE_UNREACHABLE');
   });
 
-  it('affects all jobs, but for a request that had no answer', () => {
-    const affectsAllJobs = (message: string, about = SYNC) => redisError(new Error(message), about).affectsAllJobs;
-    for (const message of ['WRONGPASS x', 'MOVED 1 a:1', 'OOM x', 'WRONGTYPE x'])
-      expect(affectsAllJobs(message)).toBe(true);
-    expect(affectsAllJobs('NOPERM x', SYNC_ON_CLUSTER)).toBe(true);
-    expect(affectsAllJobs('LOADING Redis is loading the dataset in memory')).toBe(false);
-    expect(affectsAllJobs('the connection was closed', CONNECTION)).toBe(true);
+  it.each([...MISCONFIGURED, ...REFUSED, ...UNREACHABLE])('affects all jobs: %s', (message) => {
+    for (const about of [SYNC, SYNC_ON_CLUSTER, CONNECTION])
+      expect(redisError(new Error(message), about).affectsAllJobs).toBe(true);
   });
 
-  it('keeps the code that it was given', () => {
-    const refused = new LockStoreError('STORE_MISCONFIGURED', 'This server is a node of a cluster');
-    expect(codeOf(refused)).toBe('STORE_MISCONFIGURED');
-    expect(redisError(refused, SYNC)).toBe(refused);
+  it('says whether a request was sent', () => {
+    expect([SYNC, CONNECTION].map((about) => redisError(new Error('gone'), about).wasSent)).toEqual([true, false]);
   });
 
   it('keeps its cause, but not the arguments of the command', () => {
@@ -153,7 +139,7 @@ describe('an error of Redis', () => {
   it('without a message shows its code, and one that is no error its text', () => {
     const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
     expect(redisError(refused, SYNC).message).toBe("Redis did not answer 'sync': ECONNREFUSED");
-    expect(redisError('gone', SYNC).message).toBe("Redis did not answer 'sync': gone");
+    expect(redisError('gone', SYNC).message).toBe("Redis did not answer 'sync': 'gone'");
   });
 
   it('that is a LockStoreError is not changed', () => {
@@ -168,7 +154,8 @@ describe('an error of Redis', () => {
   });
 
   it('of a connection that was never ready may be about TLS', () => {
-    const texts = (said: string) => [true, false].map((usesTls) => String(withTlsFix(new Error(said), usesTls)));
+    const texts = (said: string) =>
+      (['tls', 'plain', 'server'] as const).map((kind) => redisError(new Error(said), { ...CONNECTION, kind }).message);
     expect(['connect ETIMEDOUT', 'read ECONNRESET', 'the connection was closed'].map(texts)).toMatchSnapshot();
   });
 
@@ -185,9 +172,10 @@ describe('an error of Redis', () => {
 
 describe('a warning of the Redis store', () => {
   it('says what to do', () => {
-    const denied = messagesDenied("Redis answered 'subscribe' with NOPERM");
+    const denied = messagesMissing('Redis', "Redis answered 'subscribe' with NOPERM");
     expect([
       evictionWarning('allkeys-lru'),
+      evictionWarning('volatile-ttl'),
       restartsHidden('NOPERM'),
       restartsHidden('no run_id'),
       denied,

@@ -1,6 +1,8 @@
 import { type Redis, type RedisOptions } from 'ioredis';
 import { LockStoreError } from '../../base/errors/lock-store.error.js';
+import { hintText, messagesMissing } from '../hints.js';
 import { Listeners } from '../listeners.js';
+import { type ServerStoreOptions } from '../store-options.js';
 import {
   type CasRequest,
   type Store,
@@ -21,24 +23,13 @@ import {
 } from './redis-clients.js';
 import { type ConnectionSettings, RedisConnection } from './redis-connection.js';
 import { CONNECTION_LOST, type FailedRequest, OF_ANOTHER_NODE, redisError, says, WRONG_TYPE } from './redis-errors.js';
-import { messagesDenied, restartsHidden, type Warning } from './redis-warnings.js';
+import { restartsHidden } from './redis-warnings.js';
 import { COMPARE_AND_SET, SYNC } from './scripts.js';
 import { checkServer } from './server-check.js';
-import { hintText, subscribe } from './subscription.js';
+import { subscribe } from './subscription.js';
 
-export interface RedisStoreOptions {
-  /** First part of every key, and of the channel, in braces: all are in one slot of a cluster. */
-  readonly projectName: string;
-  readonly connection: RedisConnectionOptions;
-  /** Called before each attempt to connect: the password may have changed. What it returns is of the same kind. @default `connection` */
-  readonly readConnection?: (() => Promise<RedisConnectionOptions>) | undefined;
-  /** False: hints are not received, and there is no connection for them. @default true */
-  readonly subscribes?: boolean;
-  /** The shortest life of a lease. It says how soon a silent connection is replaced. @default 10_000 */
-  readonly shortestLifeMs?: number;
-  /** For the delays between two attempts to connect. In [0, 1). @default Math.random */
-  readonly random?: () => number;
-}
+/** All keys and the channel begin with the name of the project in braces: they are in one slot of a cluster. */
+export type RedisStoreOptions = ServerStoreOptions<RedisConnectionOptions>;
 
 /** What {@link SYNC} answers. */
 type SyncReply = [time: number, incarnation: string, isFirst: number, hidden: string, leases: (string | number)[]];
@@ -52,21 +43,16 @@ const UNREADABLE = '';
 /** Leases and records in Redis or Valkey, one server or a cluster. */
 export class RedisStore implements Store {
   readonly name = 'Redis';
-  /** The shortest life of a lease. It may change at any time. */
-  shortestLifeMs: number;
   readonly #listeners = new Listeners();
   readonly #settings: ConnectionSettings;
   readonly #requests: RedisConnection;
-  readonly #warned = new Set<string>();
   #unsubscribe: (() => void) | undefined;
 
   constructor(private readonly options: RedisStoreOptions) {
-    const { connection, readConnection, shortestLifeMs = 10_000, random = Math.random } = options;
-    this.shortestLifeMs = shortestLifeMs;
+    const { connection, readConnection, shortestLifeMs = 10_000 } = options;
     this.#settings = {
-      silenceMs: () => silenceFor(this.shortestLifeMs),
-      readOptions: async () => optionsToConnect((await readConnection?.()) ?? connection, this.shortestLifeMs),
-      random,
+      silenceMs: silenceFor(shortestLifeMs),
+      readOptions: async () => optionsToConnect((await readConnection?.()) ?? connection, shortestLifeMs),
     };
     const observer = { check: this.#check, onReady: this.#connected, onLost: this.#lost };
     this.#requests = new RedisConnection(newClient(connection), this.#settings, observer);
@@ -80,7 +66,7 @@ export class RedisStore implements Store {
     const keys = read.map((name) => this.#key(name));
     const [texts, reply] = await this.#send('sync', (client) => this.#readAndSync(client, keys, args));
     const [time, id, isFirst, hidden, list] = reply;
-    if (hidden !== '') this.#warn(restartsHidden(hidden));
+    if (hidden !== '') this.#listeners.warn(restartsHidden(hidden));
     const leases = new Map<string, number>();
     for (let i = 0; i < list.length; i += 2) leases.set(String(list[i]), Number(list[i + 1]));
     const since = Number(id.slice(id.lastIndexOf('/') + 1));
@@ -109,6 +95,7 @@ export class RedisStore implements Store {
   }
 
   close(): Promise<void> {
+    this.#listeners.clear();
     this.#requests.close();
     this.#unsubscribe?.();
     return Promise.resolve();
@@ -148,30 +135,29 @@ export class RedisStore implements Store {
     const { state, client, reason } = requests;
     const isOpen = state === 'connecting' || state === 'ready';
     if (!isOpen) throw new LockStoreError('STORE_UNREACHABLE', 'the store is not open', { wasSent: false });
-    if (state !== 'ready') throw this.#error(reason, { wasSent: false });
+    if (state !== 'ready') throw this.#error(reason);
     try {
       const answer = await send(client);
       requests.answered();
       return answer;
     } catch (error: unknown) {
       if (command === 'publish') this.#denied(command, error);
-      throw this.#error(says(error, CONNECTION_LOST) ? requests.reason : error, { command });
+      throw this.#error(says(error, CONNECTION_LOST) ? requests.reason : error, command);
     }
   }
 
-  #error(error: unknown, request: Pick<FailedRequest, 'command' | 'wasSent'>): LockStoreError {
-    const { projectName } = this.options;
-    return redisError(error, { projectName, isCluster: isCluster(this.#requests.client), ...request });
+  #error(error: unknown, command?: FailedRequest['command']): LockStoreError {
+    return redisError(error, { projectName: this.options.projectName, kind: this.#requests.kind, command });
   }
 
   readonly #lost = (reason: unknown): void => {
-    const error = this.#error(reason, { wasSent: false });
+    const error = this.#error(reason);
     this.#listeners.each((listener) => listener.disconnected?.(error));
   };
 
   readonly #check = async (): Promise<void> => {
     const warning = await checkServer(this.#requests.client);
-    if (warning !== undefined) this.#warn(warning);
+    if (warning !== undefined) this.#listeners.warn(warning);
   };
 
   readonly #connected = (): void => {
@@ -182,14 +168,13 @@ export class RedisStore implements Store {
 
   #subscribe(): (() => void) | undefined {
     const { client } = this.#requests;
-    const { random, readOptions } = this.#settings;
     // each node of a cluster passes on what is published on any other
-    const anyNode = (): Redis | undefined => nodesOf(client)[Math.floor(random() * nodesOf(client).length)];
+    const anyNode = (): Redis | undefined => nodesOf(client)[Math.floor(Math.random() * nodesOf(client).length)];
     const node = anyNode();
     if (node === undefined) return undefined;
     const readOptionsOfAny = async (): Promise<RedisOptions> => {
       const { host, port } = (anyNode() ?? node).options;
-      return { ...(await readOptions()), host, port };
+      return { ...(await this.#settings.readOptions()), host, port };
     };
     const settings = { ...this.#settings, readOptions: readOptionsOfAny };
     const onDenied = this.#denied.bind(this, 'subscribe');
@@ -198,15 +183,8 @@ export class RedisStore implements Store {
   }
 
   #denied(command: 'publish' | 'subscribe', error: unknown): void {
-    const { code, message } = this.#error(error, { command });
-    if (code === 'STORE_MISCONFIGURED') this.#warn(messagesDenied(message));
-  }
-
-  /** Each once. */
-  #warn(warning: Warning): void {
-    if (this.#warned.has(warning.code) || this.#requests.state === 'closed') return;
-    this.#warned.add(warning.code);
-    this.#listeners.each((listener) => listener.warning?.(warning));
+    const { code, message } = this.#error(error, command);
+    if (code === 'STORE_MISCONFIGURED') this.#listeners.warn(messagesMissing(this.name, message));
   }
 }
 

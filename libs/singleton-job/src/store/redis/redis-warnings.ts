@@ -1,10 +1,9 @@
-import { type StoreListener } from '../store.js';
+import { type Warning } from '../listeners.js';
 
-export type Warning = Parameters<NonNullable<StoreListener['warning']>>[0];
-
-/** The `maxmemory-policy` is not `noeviction`. */
+/** The `maxmemory-policy` is not `noeviction`. With `volatile-…` only keys that expire are evicted: of ours only the locks of `LockService`. */
 export function evictionWarning(policy: string): Warning {
-  const message = `may lose locks when Redis is full, and run jobs twice: its maxmemory-policy is ${policy}. Set it to noeviction`;
+  const twice = policy.startsWith('volatile') ? 'give a lock to two holders' : 'run a job or give a lock twice';
+  const message = `may ${twice} when Redis is full: its maxmemory-policy is ${policy}. Set it to noeviction`;
   return { code: 'EVICTION_POSSIBLE', message };
 }
 
@@ -16,12 +15,4 @@ export function restartsHidden(why: string): Warning {
     `cannot tell a restart of Redis from a short outage, because ${because}. After a restart two replicas may lead a job for up to ` +
     `its lockExpiry${isDenied ? '. Permit +info in the ACL' : ''}`;
   return { code: 'RESTARTS_HIDDEN', message };
-}
-
-/** Without messages everything works that is in the store. */
-export function messagesDenied(why: string): Warning {
-  const message =
-    `gets no messages of other replicas, or sends none (${why}). Jobs run and locks hold all the same. ` +
-    'Replicas look at Redis once a second instead, so a hand-over takes so much longer';
-  return { code: 'MESSAGES_DENIED', message };
 }

@@ -1,7 +1,8 @@
-import { LockStoreError } from '../../base/errors/lock-store.error.js';
+import { type Warning } from '../listeners.js';
+import { misconfigured } from '../store-errors.js';
 import { isCluster, type RedisClient } from './redis-clients.js';
-import { IS_CLUSTER, IS_SENTINEL } from './redis-fixes.js';
-import { evictionWarning, type Warning } from './redis-warnings.js';
+import { OTHER_MODES } from './redis-fixes.js';
+import { evictionWarning } from './redis-warnings.js';
 
 /**
  * Whether the server may evict keys when its memory is full. INFO may be denied: then everything works all the same.
@@ -11,11 +12,8 @@ import { evictionWarning, type Warning } from './redis-warnings.js';
 export async function checkServer(client: RedisClient): Promise<Warning | undefined> {
   const info = await client.info('default').catch(() => '');
   const field = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
-  const mode = isCluster(client) ? undefined : field('(?:redis|server)_mode');
-  if (mode === 'cluster' || mode === 'sentinel') {
-    const message = mode === 'cluster' ? IS_CLUSTER : IS_SENTINEL;
-    throw new LockStoreError('STORE_MISCONFIGURED', message, { wasSent: false, affectsAllJobs: true });
-  }
+  const problem = isCluster(client) ? undefined : OTHER_MODES[field('(?:redis|server)_mode') ?? ''];
+  if (problem !== undefined) throw misconfigured(problem);
   const policy = field('maxmemory_policy') ?? 'noeviction';
   return policy === 'noeviction' ? undefined : evictionWarning(policy);
 }

@@ -2,10 +2,10 @@ import { type Redis } from 'ioredis';
 import { showDuration } from '../../base/events/show-duration.js';
 
 /**
- * Closes a connection on which nothing arrives for `silenceMs()` while a command waits for its answer. The handshake counts: a server may
+ * Closes a connection on which nothing arrives for `silenceMs` while a command waits for its answer. The handshake counts: a server may
  * accept connections and then hang. The `socketTimeout` of ioredis would not do: version 5 closes the next connection as well.
  */
-export function watchSilence(redis: Redis, silenceMs: () => number): void {
+export function watchSilence(redis: Redis, silenceMs: number): void {
   let waiting = 0;
   let timer: NodeJS.Timeout | undefined;
   let seen: Pick<Redis, 'stream'> & { readonly bytesRead: number };
@@ -19,14 +19,14 @@ export function watchSilence(redis: Redis, silenceMs: () => number): void {
       setImmediate(() => {
         if (waiting > 0 && before === seen) look();
       });
-    }, silenceMs()).unref();
+    }, silenceMs).unref();
   };
   const look = (): void => {
     const { stream } = redis;
     // ioredis has its own time-out for a connection that is being opened
     const hasMoved = stream.connecting || stream !== seen.stream || stream.bytesRead !== seen.bytesRead;
     if (hasMoved) wait();
-    else stream.destroy(new Error(`no answer within ${showDuration(silenceMs())}`));
+    else stream.destroy(new Error(`no answer within ${showDuration(silenceMs)}`));
   };
 
   // every command passes here, also those that ioredis sends by itself

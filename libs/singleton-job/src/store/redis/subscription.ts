@@ -1,10 +1,9 @@
 import { type Redis } from 'ioredis';
+import { namesIn } from '../hints.js';
 import { type Listeners } from '../listeners.js';
 import { type ConnectionSettings, RedisConnection } from './redis-connection.js';
 
 const PING_MS = 3_000;
-/** More names in one message are published as `*`. */
-const MOST_NAMES = 100;
 
 interface SubscriptionParts {
   readonly channel: string;
@@ -25,9 +24,8 @@ export function subscribe(
   let isListening = false;
   let timer: NodeJS.Timeout | undefined;
   const report = (isListeningNow: boolean): void => {
-    if (isListening === isListeningNow) return;
     isListening = isListeningNow;
-    listeners.each((listener) => listener.listening?.(isListening));
+    listeners.listening(isListening);
   };
   const answered = (): void => {
     connection.answered();
@@ -48,8 +46,7 @@ export function subscribe(
     report(false);
   };
   client.on('message', (_channel, text) => {
-    const names = text === '*' ? text : text.split('\n');
-    if (isListening) listeners.each((listener) => listener.hint?.(names));
+    if (isListening) listeners.each((listener) => listener.hint?.(namesIn(text)));
   });
   const connection = new RedisConnection(client, settings, { onReady, onLost });
   connection.open();
@@ -57,9 +54,4 @@ export function subscribe(
     connection.close();
     onLost();
   };
-}
-
-/** As a message has it. */
-export function hintText(names: readonly string[] | '*'): string {
-  return names === '*' || names.length > MOST_NAMES ? '*' : names.join('\n');
 }

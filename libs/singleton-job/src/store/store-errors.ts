@@ -1,0 +1,56 @@
+import { LockStoreError, type LockStoreErrorCode } from '../base/errors/lock-store.error.js';
+import { messageOf } from '../base/errors/message-of.js';
+
+/**
+ * What a person can do about a failure, by a pattern of what is known about it, for each code that it may get. The first match counts. Any
+ * other failure may be gone in a moment. `{name}` in a fix stands for one of the names, or for a group of the pattern.
+ */
+export type Fixes = Readonly<Record<LockStoreErrorCode, Readonly<Record<string, string>>>>;
+
+/** A request or an attempt to connect that failed. */
+export interface Failure {
+  readonly store: string;
+  /** Undefined: there is no connection. */
+  readonly request: string | undefined;
+  /** What the server or the network said. */
+  readonly text: string;
+  /** Whether the server said it. */
+  readonly isAnswer: boolean;
+  /** What else the patterns see, before the text. */
+  readonly about: string;
+  readonly fixes: Fixes;
+  readonly names: Readonly<Record<string, string>>;
+}
+
+/** The error for a failure, on one line: what happened, and what a person can do, if anything. */
+export function storeError(cause: unknown, failure: Failure): LockStoreError {
+  const { store, request, text, isAnswer } = failure;
+  const { code, fix } = diagnose(failure);
+  const to = request === undefined ? '' : ` '${request}'`;
+  const silence = request === undefined ? 'is not connected' : `did not answer${to}`;
+  const what = `${store} ${isAnswer ? `answered${to} with ` : `${silence}: `}${text}`;
+  const message = [what, fix].filter(Boolean).join('. ');
+  return new LockStoreError(code, message, { cause, wasSent: request !== undefined, affectsAllJobs: true });
+}
+
+/** A person must change something before the store can work. Nothing was sent. */
+export function misconfigured(message: string, cause?: unknown): LockStoreError {
+  return new LockStoreError('STORE_MISCONFIGURED', message, { cause, wasSent: false, affectsAllJobs: true });
+}
+
+/** An error of several addresses has no message but a code. */
+export function textOf(error: unknown): string {
+  const { message, code, name } = Object(error) as Partial<Record<'message' | 'code' | 'name', unknown>>;
+  return typeof message === 'string' ? message || String(code ?? name) : messageOf(error);
+}
+
+function diagnose({ about, text, fixes, names }: Failure): { readonly code: LockStoreErrorCode; readonly fix: string } {
+  for (const [code, patterns] of Object.entries(fixes) as [LockStoreErrorCode, Fixes[LockStoreErrorCode]][]) {
+    for (const [pattern, fix] of Object.entries(patterns)) {
+      const match = new RegExp(pattern, 'i').exec(`${about} ${text}`);
+      const all: Failure['names'] = { ...names, ...match?.groups };
+      if (match !== null) return { code, fix: fix.replaceAll(/\{(\w+)\}/g, (_, name: string) => all[name] ?? '') };
+    }
+  }
+  return { code: 'STORE_UNREACHABLE', fix: '' };
+}
