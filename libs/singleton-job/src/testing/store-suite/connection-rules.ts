@@ -1,6 +1,7 @@
 import { deepEqual, rejects } from 'node:assert/strict';
+import { type StoredRecord } from '../../store/store.js';
 import { type Rules } from './rule-context.js';
-import { A, eventually } from './suite-client.js';
+import { A, eventually, NAME } from './suite-client.js';
 
 /** A store without messages passes: replicas look at it each second. */
 export const HINT: Rules = {
@@ -31,6 +32,15 @@ export const HINT: Rules = {
 };
 
 export const CONNECTION: Rules = {
+  'carries out requests in the order in which they were sent': async ({ a }) => {
+    let old: StoredRecord | undefined;
+    for (let i = 0; i < 20; i++) {
+      const [before, record, after] = await Promise.all([a.read(NAME), a.put(String(i), old), a.read(NAME)]);
+      deepEqual([before, after], [[old], [record]]);
+      old = record;
+    }
+  },
+
   'leaves nothing under way when it is closed, and rejects what comes later': async ({ a }) => {
     const underWay = Promise.allSettled(Array.from({ length: 20 }, () => a.sync({ renew: [A] })));
     await a.store.close();

@@ -1,7 +1,7 @@
 import { type Store } from '../../store/store.js';
 import { CONNECTION, HINT } from './connection-rules.js';
 import { CLOCK_SET_BACK, DATA_LOSS, INCARNATION, LEASE, RESTART } from './lease-rules.js';
-import { LATE_REQUEST, RECORD, UNREADABLE_RECORD, WRITE } from './record-rules.js';
+import { RECORD, UNREADABLE_RECORD, WRITE } from './record-rules.js';
 import { type Rules } from './rule-context.js';
 import { type StoreFixture } from './store-fixture.js';
 import { A, SuiteClient } from './suite-client.js';
@@ -31,7 +31,6 @@ const GROUPS: Readonly<Record<string, readonly [Rules, (keyof StoreFixture)?]>> 
   'a lease': [LEASE],
   'a record': [RECORD],
   'a write': [WRITE],
-  'a repeated or late request': [LATE_REQUEST],
   'a hint': [HINT],
   'the connection': [CONNECTION],
   'an unreadable record': [UNREADABLE_RECORD, 'spoil'],
@@ -50,15 +49,13 @@ export function describeStore({ describe, it }: TestRunner, { name, makeFixture 
     for (const [title, [rules, fault]] of Object.entries(GROUPS)) {
       if (fault !== undefined && example[fault] === undefined) continue;
       describe(title, () => {
-        const hasLease = rules !== INCARNATION;
-        for (const [rule, check] of Object.entries(rules)) it(rule, () => run(check, makeFixture(), { hasLease }));
+        for (const [rule, check] of Object.entries(rules)) it(rule, () => run(check, makeFixture()));
       });
     }
   });
 }
 
-/** `hasLease`: the replica `a` has the lease `A`. Without it the project is empty. */
-async function run(check: Rules[string], fixture: StoreFixture, { hasLease }: { hasLease: boolean }): Promise<void> {
+async function run(check: Rules[string], fixture: StoreFixture): Promise<void> {
   const stores: Store[] = [];
   const open = (store: Store): Promise<SuiteClient> => {
     stores.push(store);
@@ -66,7 +63,7 @@ async function run(check: Rules[string], fixture: StoreFixture, { hasLease }: { 
   };
   try {
     const [a, b] = [await open(fixture.newStore()), await open(fixture.newStore())];
-    if (hasLease) await a.sync({ isNewcomer: true, grant: [A] });
+    await a.sync({ isNewcomer: true, grant: [A] });
     await check({
       fixture,
       a,

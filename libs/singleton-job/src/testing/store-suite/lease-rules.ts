@@ -1,38 +1,38 @@
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
-import { lifeOf, type SyncResult } from '../../store/store.js';
+import { lifeOf, type SyncRequest, type SyncResult } from '../../store/store.js';
 import { type RuleContext, type Rules } from './rule-context.js';
 import { A, B, eventually, LONG_MS, NAME, SHORT_MS } from './suite-client.js';
 
 const SHORT = `a.2@${String(SHORT_MS)}`;
 const ODD = 'eu.1@pod ü"x":{y}%s\\.1@60000';
 
+/** In the other project, where no replica has a lease yet. */
 export const INCARNATION: Rules = {
-  'is not noted by a request that keeps no lease': async ({ a }) => {
+  'is not noted by a request that keeps no lease, nor by one of another project': async ({ connectElsewhere }) => {
+    const a = await connectElsewhere();
     for (const request of [{ isNewcomer: true, read: [NAME] }, { isNewcomer: true, revoke: [A] }, {}]) {
       equal((await a.sync(request)).incarnation.id, '');
     }
   },
 
-  'is noted by the first request that keeps one, with its time': async ({ a, b, connectElsewhere, passTime }) => {
-    const { time: before } = await a.sync();
-    await passTime(2);
-    const { time, incarnation } = await a.sync({ renew: [A] });
-    const { id, since } = incarnation;
-    ok(before < since && since <= time && id.endsWith(`/${String(since)}`), `${id}: ${String(since)}`);
-    deepEqual((await b.sync()).incarnation, incarnation);
-    equal((await (await connectElsewhere()).sync()).incarnation.id, '');
-  },
-
-  'is the first if a newcomer notes it, and stays so for all': (context) => isFirst(context, true),
-  'is not the first if another replica notes it, and stays so for all': (context) => isFirst(context, false),
+  'is noted by the first request that keeps one, and stays so for all': (context) =>
+    isNoted(context, { isNewcomer: false, renew: [A] }),
+  'is the first if the request that notes it is of a newcomer': (context) =>
+    isNoted(context, { isNewcomer: true, grant: [A] }),
 };
 
-async function isFirst({ a, b, passTime }: RuleContext, isNewcomer: boolean): Promise<void> {
-  const { incarnation } = await a.sync({ isNewcomer, grant: [A] });
-  equal(incarnation.isFirst, isNewcomer);
+async function isNoted({ connectElsewhere, passTime }: RuleContext, request: Partial<SyncRequest>): Promise<void> {
+  const [a, b] = [await connectElsewhere(), await connectElsewhere()];
+  const { time: before } = await a.sync();
   await passTime(2);
-  deepEqual((await a.sync({ renew: [A] })).incarnation, incarnation);
-  deepEqual((await b.sync({ isNewcomer: !isNewcomer, grant: [B] })).incarnation, incarnation);
+  const { time, incarnation } = await a.sync(request);
+  const { id, since, isFirst } = incarnation;
+  ok(before < since && since <= time && id.endsWith(`/${String(since)}`), `${id}: ${String(since)}`);
+  equal(isFirst, request.isNewcomer);
+  await passTime(2);
+  for (const later of [{}, { renew: [A] }, { isNewcomer: !isFirst, grant: [B] }]) {
+    for (const replica of [a, b]) deepEqual((await replica.sync(later)).incarnation, incarnation);
+  }
 }
 
 export const RESTART: Rules = {
@@ -110,14 +110,10 @@ export const LEASE: Rules = {
   },
 
   'is gone at its end for each replica, and is not renewed any more': async ({ a, b, passTime }) => {
-    for (const [replica, renew] of [
-      [b, []],
-      [a, [A, SHORT]],
-    ] as const) {
-      const before = await a.sync({ grant: [SHORT] });
-      ok(remaining(before, SHORT) > 0);
+    for (const look of [() => b.leases(), () => a.leases({ renew: [A, SHORT] })]) {
+      remaining(await a.sync({ grant: [SHORT] }), SHORT);
       await passTime(SHORT_MS + 20);
-      deepEqual(await replica.leases({ renew }), [A]);
+      deepEqual(await look(), [A]);
     }
     deepEqual([await a.leases({ renew: [SHORT] }), await b.leases()], [[A], [A]]);
   },

@@ -4,12 +4,12 @@ import { type SuiteClient } from './suite-client.js';
 /** The arguments of a rule. */
 export interface RuleContext {
   readonly fixture: StoreFixture;
-  /** Two replicas of the project. */
+  /** Two replicas of the project. `a` has the lease `A`. */
   readonly a: SuiteClient;
   readonly b: SuiteClient;
   /** One more replica. */
   readonly connect: () => Promise<SuiteClient>;
-  /** A replica of another project. */
+  /** A replica of the other project, which is empty. */
   readonly connectElsewhere: () => Promise<SuiteClient>;
   readonly passTime: (ms: number) => Promise<void>;
 }

@@ -4,7 +4,7 @@ import { type Store } from '../../store/store.js';
 export interface StoreFixture {
   /** A store as another replica of the project has it: its own connection, not open yet. The suite opens and closes it. */
   newStore(): Store;
-  /** The same for another, empty project on the same server. */
+  /** The same for another, empty project on the same server: one for all calls. */
   newStoreOfOtherProject(): Store;
   /** Lets time pass for the store. @default waits */
   passTime?(ms: number): Promise<void>;

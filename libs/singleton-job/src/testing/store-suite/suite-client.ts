@@ -31,7 +31,7 @@ export class SuiteClient {
     store.addListener({
       connected: () => this.events.push('connected'),
       listening: (isListening) => this.events.push(`listening: ${String(isListening)}`),
-      hint: (names) => this.hints.push(...(names === '*' ? ['*'] : names)),
+      hint: (names) => this.hints.push(...[names].flat()),
     });
   }
 
@@ -80,13 +80,19 @@ export class SuiteClient {
     return { revision, value };
   }
 
+  /** Writes a record of each name, if there is none. Undefined: not written. */
+  async create(names: readonly string[]): Promise<readonly (StoredRecord | undefined)[]> {
+    const writes = names.map((name) => ({ name, ifRevision: 0, value: JSON.stringify(name) }));
+    const revisions = await this.writeAll(writes);
+    return writes.map(({ value }, i) => (revisions[i] === undefined ? undefined : { revision: revisions[i], value }));
+  }
+
   /** Publishes, and waits until these replicas have a hint. A store without messages has nothing to do. */
   async hint(names: readonly string[] | '*', receivers: readonly SuiteClient[]): Promise<void> {
     if (this.store.publish === undefined) return;
     await this.store.publish(names);
     for (const { hints } of receivers) {
-      const all = names === '*' ? [names] : names;
-      const isMet = () => hints.includes('*') || all.every((name) => hints.includes(name)) || undefined;
+      const isMet = () => hints.includes('*') || [names].flat().every((name) => hints.includes(name)) || undefined;
       await eventually(`a hint of ${String(names.length)} records`, isMet);
     }
   }
