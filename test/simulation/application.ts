@@ -98,9 +98,9 @@ export class Application {
     return this.#jobs.has(job);
   }
 
-  /** A run is in flight, or about to start. */
+  /** A run is in flight. */
   isBusy(job: string): boolean {
-    return this.#pool.find(job)?.active?.runner.runs.isBusy === true;
+    return this.#pool.find(job)?.active?.runner.runs.inFlight !== undefined;
   }
 
   /** Nothing of a term runs. */
