@@ -551,7 +551,6 @@ export class Election {
         term.before = undefined;
         return true;
       case 'reclaim':
-        if (term.reclaimBy !== undefined) this.#isAt(term.reclaimBy.now);
         this.#save(term, record, undefined, true);
         return false;
       case 'lost':
@@ -571,6 +570,12 @@ export class Election {
     // a leader that gives the job back starts no run, neither of its schedule nor for a command
     if (value.pausedAt !== undefined) {
       term.refuseClaims();
+      const { order } = term;
+      // its answer was for an older revision, and can never arrive
+      if (order?.act !== undefined) {
+        order.cancel?.();
+        term.order = { id: order.id, until: order.until, outcome: 'releasing' };
+      }
       this.#release('paused');
     } else if (replica.isClosing) this.#release('shutdown');
     this.#obey(term, value);

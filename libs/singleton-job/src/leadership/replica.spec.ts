@@ -134,6 +134,21 @@ describe('a caller', () => {
     await expect(resumed).resolves.toBeUndefined();
   });
 
+  it('pauses a job whose leader is about to answer a trigger: it runs nothing, and says so', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    a.store.onWrite = async (carryOut) => {
+      a.store.onWrite = (next) => next();
+      await new Promise<void>((resolve) => world.clock.setTimer(50, resolve));
+      return carryOut();
+    };
+    const outcome = b.job.command('t', 'trigger');
+    await world.clock.advance(10);
+    void b.job.pause();
+    await world.clock.advance(100);
+    await expect(outcome).resolves.toBe('releasing');
+    expect(world.story).toEqual(['150 a cancelled t', '150 a released job: paused']);
+  });
+
   it('resumes a job, also if it has not seen that it is paused', async () => {
     const [a, b] = await world.leaderAndFollower();
     a.store.losesHints = true;

@@ -307,7 +307,8 @@ export class Replica implements ElectionReplica {
   #setTimer(intervalMs: number): void {
     if (this.#state !== 'open') return;
     let at = Math.min(this.saveFrom + SAVE_MS, this.#readAllAt, this.heartbeat.dueAt(intervalMs));
-    for (const election of this.#elections.values()) at = Math.min(at, election.lookAt);
+    for (const { lookAt, term } of this.#elections.values())
+      at = Math.min(at, lookAt, term?.reclaimBy?.now ?? Infinity);
     for (const { deadline } of this.leases.all) if (deadline !== undefined) at = Math.min(at, deadline.now);
     if (this.#timer !== undefined && this.#timer.at <= at) return;
     this.#timer?.timer.cancel();
