@@ -55,7 +55,7 @@ export class Outages {
       this.#report(undefined, error);
   }
 
-  /** A record cannot be read or written. */
+  /** A record cannot be read. */
   denied(job: string, error: LockStoreError): void {
     this.#report(job, error);
   }
@@ -76,7 +76,7 @@ export class Outages {
     if (failure !== undefined) this.failed(failure);
   }
 
-  /** The record can be read and written. */
+  /** The record can be read. */
   allowed(job: string): void {
     if (this.#troubles.size > 0) this.#end(job, false);
   }

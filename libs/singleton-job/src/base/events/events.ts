@@ -197,8 +197,9 @@ export interface JobEvents {
     readonly hasRestarted?: true;
   };
   /**
-   * The store denies a request of this job: a permission is missing, the key has another type, or too few replicas of Redis are connected.
-   * Without a `job` it denies what all jobs need: scripts, heartbeats or a new connection. A person must change something. Sent again after 1 min, 2 min, 4 min and so on while requests are denied. Not called when they work again.
+   * A person must change something. With a `job`, its record cannot be read. Without, the store denies what all jobs need: a permission is
+   * missing, a password is wrong, or too few replicas of Redis are connected. Sent again after 1 min, 2 min, 4 min and so on while that lasts.
+   * Not called when it works again.
    */
   requestDenied: {
     /** Name of the job. Left out: all jobs need what is denied. */
