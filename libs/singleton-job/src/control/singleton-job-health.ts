@@ -75,9 +75,8 @@ export class SingletonJobHealth {
 
   #unreachable(): HealthReport['unreachable'] {
     const { outages, storeName } = this.parts;
-    return outages.unreachable
-      .filter(([, forMs]) => forMs > this.options.lockExpiryMs)
-      .map(([, forMs]) => ({ store: storeName, forMs: Math.round(forMs) }));
+    const { unreachableMs } = outages;
+    return unreachableMs > this.options.lockExpiryMs ? [{ store: storeName, forMs: Math.round(unreachableMs) }] : [];
   }
 
   #overdue({ job, active }: JobEntry): OverdueJob | undefined {

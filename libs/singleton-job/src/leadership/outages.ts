@@ -27,19 +27,16 @@ export class Outages {
   #answeredAt = -Infinity;
   /** When a write was denied. -Infinity: the last one was not. */
   #writeDeniedAt = -Infinity;
-  #isClosed = false;
 
   constructor(
     private readonly clock: Clock,
     private readonly notify: Notify,
   ) {}
 
-  /** Everything that cannot be reached, and for how long. Undefined: it concerns all jobs. */
-  get unreachable(): readonly (readonly [job: string | undefined, forMs: number])[] {
-    const now = this.clock.now();
-    return [...this.#troubles]
-      .filter(([, { isUnreachable }]) => isUnreachable)
-      .map(([job, { sinceMs }]) => [job, now - sinceMs]);
+  /** For how long the store cannot be reached. 0: it can. */
+  get unreachableMs(): number {
+    const trouble = this.#troubles.get(undefined);
+    return trouble?.isUnreachable ? this.clock.now() - trouble.sinceMs : 0;
   }
 
   /** The connection is lost, or could not be opened. */
@@ -66,7 +63,12 @@ export class Outages {
     this.#answeredAt = this.clock.now();
     // writes may still be denied; but a replica that has nothing to write any more never learns that they are not
     const areWritesDenied = this.#answeredAt < this.#writeDeniedAt + FIRST_REMINDER_MS;
-    if (!areWritesDenied || this.#troubles.get(undefined)?.isUnreachable) this.#end(undefined, isOtherServer);
+    const trouble = this.#troubles.get(undefined);
+    if (trouble === undefined || (areWritesDenied && !trouble.isUnreachable)) return;
+    this.#troubles.delete(undefined);
+    if (!trouble.isUnreachable) return;
+    const outageMs = this.#answeredAt - trouble.sinceMs;
+    this.notify('storeRecovered', { outageMs, ...(isOtherServer && { hasRestarted: true }) });
   }
 
   /** A write was answered, or has failed. */
@@ -78,17 +80,10 @@ export class Outages {
 
   /** The record can be read. */
   allowed(job: string): void {
-    if (this.#troubles.size > 0) this.#end(job, false);
-  }
-
-  /** Nothing is reported from now on. */
-  close(): void {
-    this.#isClosed = true;
-    this.#troubles.clear();
+    this.#troubles.delete(job);
   }
 
   #report(job: string | undefined, error: LockStoreError): void {
-    if (this.#isClosed) return;
     const now = this.clock.now();
     const isUnreachable = error.code === 'STORE_UNREACHABLE';
     const known = this.#troubles.get(job);
@@ -103,21 +98,7 @@ export class Outages {
     trouble.isExplained ||= isExplained;
     const forMs = now - trouble.sinceMs;
     trouble.remindAtMs = trouble.sinceMs + Math.max(FIRST_REMINDER_MS, 2 * forMs);
-    const about = job !== undefined && { job };
-    if (isUnreachable) this.notify('storeUnreachable', { ...about, error, outageMs: forMs });
-    else this.notify('requestDenied', { ...about, error, deniedMs: forMs });
-  }
-
-  #end(job: string | undefined, isOtherServer: boolean): void {
-    const trouble = this.#troubles.get(job);
-    if (trouble === undefined) return;
-    this.#troubles.delete(job);
-    if (!trouble.isUnreachable) return;
-    const outageMs = this.clock.now() - trouble.sinceMs;
-    this.notify('storeRecovered', {
-      ...(job !== undefined && { job }),
-      outageMs,
-      ...(isOtherServer && { hasRestarted: true }),
-    });
+    if (isUnreachable) this.notify('storeUnreachable', { error, outageMs: forMs });
+    else this.notify('requestDenied', { ...(job !== undefined && { job }), error, deniedMs: forMs });
   }
 }
