@@ -221,11 +221,6 @@ export class Election {
     return this.term !== undefined || this.#edits.length > 0 || (this.candidate.kind === 'lock' && this.isWanted);
   }
 
-  /** The given-back term is being released, or its run has not ended. */
-  get isDraining(): boolean {
-    return this.term !== undefined && this.#releasing !== undefined;
-  }
-
   /** The replica that leads, as far as this one knows: itself until it has given its term back. */
   get leader(): string | undefined {
     if (this.term !== undefined) return this.replica.id;
@@ -523,12 +518,8 @@ export class Election {
   /** The take was applied. What does not begin now is a stray. */
   #begin(term: Term, takeover: Takeover): void {
     const { candidate, replica } = this;
-    const mayBegin =
-      replica.leases.find(term.lease.id) === term.lease &&
-      term.lease.isValid(replica.clock) &&
-      this.isWanted &&
-      !replica.isClosing;
-    if (!mayBegin || term.incarnation !== replica.view.incarnation.id) return;
+    const isInUse = replica.leases.find(term.lease.id) === term.lease;
+    if (!isInUse || !term.lease.isValid(replica.clock) || !this.isWanted || replica.isClosing) return;
     this.term = term;
     this.#releasing = undefined;
     replica.observer.gained?.(term, takeover);
