@@ -292,7 +292,7 @@ export class Rules {
     const isLed = led !== undefined && this.#isValid(led);
     const isStubborn = this.world.setting.jobs.find(({ name }) => name === info.job)?.isStubborn;
     const name = jobRecord(info.job);
-    // exception: a run that outlived its lease, because its process stood still or it does not end. Nobody can see its end
+    // exception: a run that outlived its lease, because its process stood still or it does not end. No replica can see its end
     const stoodStill = process.resumedAt >= last(this.#lastStart, name);
     if (isLed || (!stoodStill && !isStubborn)) this.#lastEnd.set(name, this.#t);
   }

@@ -131,7 +131,7 @@ export class Lock implements Candidate {
     throw new LockStoreError(cause.code, `it is not known who holds the lock '${lock}': ${cause.message}`, { cause });
   }
 
-  /** Why nobody may take the lock. */
+  /** Why the lock cannot be taken. */
   #obstacle(): LockStoreError | undefined {
     const { clock, storeName } = this.parts;
     const { record, isHeld } = this.#election;

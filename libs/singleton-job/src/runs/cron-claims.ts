@@ -55,7 +55,7 @@ export class CronClaims {
     this.#doubtfulUpTo = Math.max(claimsLostUntil, interrupted ?? 0);
   }
 
-  /** Reports occurrences that nobody starts any more, because data were lost or the expression is new. */
+  /** Reports occurrences that no replica starts any more, because data were lost or the expression is new. */
   reportBacklog(): void {
     const { backlog } = this.parts.term;
     const { left, claimsLostUntil, takenAt } = backlog;

@@ -261,7 +261,7 @@ export const JOB_EVENTS = Object.freeze({
   eventLoopBlocked: 'The event loop was blocked for 1 s or longer. `jobs` had a run in progress.',
   storeUnreachable: 'The store does not answer. Again after 1, 2, 4, … min.',
   storeRecovered: 'The outage of `storeUnreachable` is over.',
-  requestDenied: 'The store denies a request. With `job`: only about the lock of that job. Again after 1, 2, 4, … min.',
+  requestDenied: 'A person must change something. With `job`: its record cannot be read. Again after 1, 2, 4, … min.',
   warning: 'A rare condition that a person should look at. `message` says what to do.',
   observerFailed: 'An observer threw or rejected. Not sent for a failure in `observerFailed` itself.',
 } satisfies Readonly<Record<keyof JobEvents, string>>);

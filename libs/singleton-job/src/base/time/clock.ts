@@ -10,8 +10,8 @@ export interface Timer {
  */
 export interface Clock {
   /**
-   * Monotonic milliseconds with a fraction, from an arbitrary origin that all threads of a process share. Leases and durations are measured only by this. It never steps, but
-   * stops while the host is suspended.
+   * Monotonic milliseconds with a fraction, from an arbitrary origin that all threads of a process share. Leases and durations are measured
+   * only by this. It never steps, but stops while the host is suspended.
    */
   now(): number;
 
