@@ -9,7 +9,7 @@ import { hammer } from './hammer.js';
 describeStore({ describe, it }, { name: 'the memory store', makeFixture: memoryFixture });
 
 describe('the memory store', () => {
-  it('keeps no record that nobody asks for any more', async () => {
+  it('keeps no record that may be forgotten, and all others', async () => {
     const clock = new ManualClock();
     const server = new FaultyServer(clock);
     const { incarnation, time } = server.sync({
@@ -19,15 +19,16 @@ describe('the memory store', () => {
       revoke: [],
       read: [],
     });
-    const put = (name: string, forgetAfterMs: number) => {
-      const writes = [{ name, ifRevision: 0, value: '{}', forgetAfterMs }];
+    const put = (name: string, forget: { forgetAfterMs?: number }) => {
+      const writes = [{ name, ifRevision: 0, value: '{}', ...forget }];
       return server.compareAndSet({ incarnation: incarnation.id, until: time + 600_000, writes });
     };
-    put('order-1:mutex', 1_000);
-    put('order-2:mutex', 300_000);
+    put('job:lock', {});
+    put('order-1:mutex', { forgetAfterMs: 1_000 });
+    put('order-2:mutex', { forgetAfterMs: 300_000 });
     await clock.advance(61_000);
-    put('order-3:mutex', 1_000);
-    expect([...server.snapshot().records.keys()]).toEqual(['order-2:mutex', 'order-3:mutex']);
+    put('order-3:mutex', { forgetAfterMs: 1_000 });
+    expect([...server.snapshot().records.keys()]).toEqual(['job:lock', 'order-2:mutex', 'order-3:mutex']);
   });
 
   it('keeps its promises to many replicas at once', async () => {

@@ -273,6 +273,17 @@ describe('the deadline of a leader', () => {
     expect(second).toBeGreaterThan(first ?? Infinity);
   });
 
+  it('counts from when the sync left, however late the answer is', async () => {
+    const [a] = await world.leaderAndFollower();
+    a.store.onSync = async (carryOut) => {
+      const result = await carryOut();
+      await world.clock.sleep(500);
+      return result;
+    };
+    await world.clock.advance(3_500);
+    expect(a.job.term.deadline.now).toBe(3_000 + 9_000);
+  });
+
   it('has passed when the store has ended the lease', async () => {
     await world.leaderAndFollower();
     world.server.jump(60_000);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { type StoreListener } from '../store/store.js';
 import { useCoreReplicas } from '../testing/specs/core-replicas.js';
 
 const world = useCoreReplicas();
@@ -93,10 +94,32 @@ describe('the requests of a replica', () => {
     expect(world.story).toEqual(['10 a gained short: first']);
   });
 
+  it.each<[string, (listener: StoreListener) => void]>([
+    ['there is a new connection', (listener) => listener.connected?.()],
+    ['messages arrive again', (listener) => listener.listening?.(true)],
+  ])('read all records when %s', async (_when, report) => {
+    const names = numbered(9);
+    const a = world.add('a');
+    for (const name of names) a.compete(name);
+    await world.clock.advance(1_000);
+    a.store.syncs = [];
+    report(a.store.listener);
+    await world.clock.advance(0);
+    expect(a.store.syncs.map(({ read }) => read)).toEqual([names]);
+  });
+
+  it('leave within a heartbeat after a message, however many replicas there are', async () => {
+    const a = await world.leader({ random: 0.999 });
+    const grant = numbered(2_000).map((name) => `${name}.1@10000`);
+    world.server.sync({ isNewcomer: false, renew: [], grant, revoke: [], read: [] });
+    await world.clock.advance(3_000);
+    expect(a.replica.afterHerd() - world.clock.now()).toBeLessThan(3_000);
+  });
+
   it('read each record once a second while no messages arrive', async () => {
     const [, b] = await world.leaderAndFollower();
     const readsIn9s = async (isListening: boolean) => {
-      b.store.hear(isListening);
+      b.store.listener.listening?.(isListening);
       await world.clock.advance(10);
       b.store.syncs = [];
       await world.clock.advance(9_000);

@@ -26,7 +26,8 @@ export class WatchedStore extends MemoryStore {
   /** What becomes of a write. */
   onWrite = (carryOut: () => Promise<Revisions>): Promise<Revisions> => carryOut();
 
-  #listener: StoreListener | undefined;
+  /** The replica, to which a test reports what becomes of the connection. */
+  listener: StoreListener = {};
 
   override async sync(request: SyncRequest) {
     this.syncs.push(request);
@@ -45,13 +46,8 @@ export class WatchedStore extends MemoryStore {
   }
 
   override addListener(listener: StoreListener): () => void {
-    this.#listener = listener;
+    this.listener = listener;
     return super.addListener(listener);
-  }
-
-  /** Whether messages arrive. */
-  hear(isListening: boolean): void {
-    this.#listener?.listening?.(isListening);
   }
 
   /** Carries out the next write, and loses the answer. */
