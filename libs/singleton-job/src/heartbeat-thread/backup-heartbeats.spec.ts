@@ -81,11 +81,11 @@ describe('The heartbeat thread', () => {
     expect(requests()).toBe(0);
   });
 
-  it('renews a lease when the main thread is late, and reports when the request was sent', async () => {
+  it('renews a lease when the main thread is late, one request at a time, and reports each', async () => {
     const { incarnation } = mainBeats();
-    store.delayMs = 500;
-    await common.advance(6_000);
-    expect(reportedAt()).toEqual([4_500, 5_250]);
+    store.delayMs = 1_000;
+    await common.advance(7_000);
+    expect(reportedAt()).toEqual([4_500, 6_000]);
     expect(reports[0]).toEqual({ incarnation, id: ID, sent: { now: 4_500, wall: expect.any(Number) } });
   });
 
