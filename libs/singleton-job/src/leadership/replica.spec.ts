@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { useCoreReplicas } from '../testing/specs/core-replicas.js';
+import { type Election } from './election.js';
+import { type Replica } from './replica.js';
 
 const world = useCoreReplicas();
 
@@ -59,19 +61,24 @@ describe('a leader', () => {
     expect(world.story).toEqual(['20100 a released job: unregistered', 'withdrawn', '20100 b gained job: released']);
   });
 
-  it('that withdraws before its take is answered does not lead', async () => {
+  it.each<[string, readonly string[], (replica: Replica, election: Election) => unknown]>([
+    ['it withdraws', [], (_replica, election) => void election.withdraw('unregistered')],
+    ['it closes', [], (replica) => void replica.close()],
+    ['its deadline has passed', ['a.2@10000#2'], () => void world.clock.block(9_000)],
+    ['the store has ended its lease', ['a.2@10000#2'], () => (world.server.jump(10_000), world.clock.sleep(3_001))],
+    ['the store is another one', ['a.1@10000#2'], () => (world.server.restart(), world.clock.sleep(3_001))],
+  ])('whose take is answered when %s does not lead by it', async (_when, holders, happens) => {
     const a = world.add('a');
-    const job = a.compete('job');
-    a.store.onWrite = (carryOut) => {
-      void job.election.withdraw('unregistered');
-      return carryOut();
+    const { election, terms } = a.compete('job');
+    a.store.onWrite = async (carryOut) => {
+      a.store.onWrite = (next) => next();
+      const revisions = await carryOut();
+      await happens(a.replica, election);
+      return revisions;
     };
-    await world.clock.advance(0);
-    expect([job.terms, world.record()?.fencingToken, world.record()?.holder]).toEqual([
-      [],
-      expect.any(Number),
-      undefined,
-    ]);
+    await world.clock.advance(14_000);
+    const { fencingToken, holder } = world.record() ?? {};
+    expect([terms.map((term) => term.holder), holder, fencingToken]).toEqual([holders, holders[0], expect.any(Number)]);
   });
 
   it('that has withdrawn competes again when it wants to', async () => {
