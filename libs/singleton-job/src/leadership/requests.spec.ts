@@ -27,7 +27,7 @@ describe('the requests of a replica', () => {
   });
 
   it('are one for all takes of a turn, and one for all releases', async () => {
-    const a = world.add('a');
+    const a = world.add('a', { random: 1 });
     for (const name of numbered(100)) a.compete(name);
     await world.clock.advance(0);
     expect(a.store.writes.map(({ writes }) => writes.length)).toEqual([100]);
@@ -129,22 +129,25 @@ describe('the requests of a replica', () => {
   });
 });
 
-describe('a message', () => {
-  it.each([['job'], '*'] as const)(
-    'for %j makes a leader look at once, and followers not all at once',
-    async (names) => {
-      const a = await world.leader();
-      const c = world.add('c', { random: 0.5 });
-      c.compete('job');
-      await world.clock.advance(900);
-      for (const { store } of [a, c]) store.syncs = [];
-      await c.store.publish(names);
-      await world.clock.advance(1.9);
-      expect([a.store.syncs.length, c.store.syncs.length]).toEqual([1, 0]);
-      await world.clock.advance(0.1);
-      expect(c.store.syncs.map(({ read }) => read)).toEqual([['job']]);
-    },
-  );
+describe('a leader and a waiting caller look at once, and followers not all at once, after', () => {
+  it.each([
+    ['a message for the job', 3_900, ['job']],
+    ['a message for all', 3_900, '*'],
+    ['the end of the lease', 9_989, undefined],
+  ] as const)('%s', async (_what, passedMs, names) => {
+    const a = await world.leader({ random: 0.5 });
+    const [b, c] = [world.add('b', { random: 0.5 }), world.add('c', { random: 0.5 })];
+    b.compete('job', 'lock');
+    c.compete('job');
+    a.store.isCut = names === undefined;
+    await world.clock.advance(passedMs);
+    for (const { store } of [a, b, c]) store.syncs = [];
+    if (names !== undefined) await c.store.publish(names);
+    await world.clock.advance(2.9);
+    expect([a, b, c].map(({ store }) => store.syncs.length > 0)).toEqual([true, true, false]);
+    await world.clock.advance(1.1);
+    expect(c.store.syncs.map(({ read }) => read)).toEqual([['job']]);
+  });
 });
 
 describe('a write', () => {
