@@ -42,6 +42,14 @@ describe('a term', () => {
     expect(world.story).toEqual(['9000 a lost job: expired', '13010 b gained job: free']);
   });
 
+  it('is over in another incarnation, if its deadline has passed by the wall clock', async () => {
+    await world.leader();
+    world.server.restart();
+    world.clock.stepWall(60_000);
+    await world.clock.advance(3_000);
+    expect(world.story).toEqual(['3000 a lost job: expired']);
+  });
+
   it('is over when its record is deleted, and the job is led again', async () => {
     const [a] = await world.leaderAndFollower();
     world.server.jump(-60_000);

@@ -62,6 +62,7 @@ describe('a term', () => {
     const { clock, term, confirm } = setup();
     await clock.advance(8_000);
     confirm();
+    clock.stepWall(-1_000);
     await clock.advance(8_999);
     expect([term.isValid(), term.remainingMs]).toEqual([true, 1]);
     await clock.advance(1);

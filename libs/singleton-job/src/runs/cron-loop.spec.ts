@@ -447,7 +447,7 @@ describe('A cron job', () => {
       a.store.answersAfter = undefined;
       a.store.outcome = (request) => (request === 'sync' ? 'request-lost' : 'answered');
       arrive();
-      await replicas.clock.advance(100);
+      await replicas.clock.advance(10_000);
       expect(runsOf(a)).toEqual([]);
       a.store.outcome = () => 'answered';
     });

@@ -284,6 +284,16 @@ describe('An interval job', () => {
     expect(runs(a.observer.eventLines).slice(2)).toEqual(['1500 runStarted schedule', '1500 runSucceeded schedule']);
   });
 
+  it('does not start a claimed run after a suspension until the lease is confirmed', async () => {
+    const a = replicas.start('a', [job({ schedule: interval(60_000) })]);
+    await replicas.clock.advance(59_000);
+    a.store.delayMs = 500;
+    await replicas.clock.advance(1_100);
+    replicas.clock.stepWall(20_000);
+    await replicas.clock.advance(800);
+    expect(a.observer.of('runStarted')).toHaveLength(1);
+  });
+
   it('counts no delay from a run whose method was never called', async () => {
     let sleeps = 1;
     const slow = {

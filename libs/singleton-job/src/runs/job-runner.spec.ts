@@ -186,6 +186,18 @@ describe('A run', () => {
 describe('A triggered run of an interval with a long delay', () => {
   const replicas = useReplicas();
 
+  it('is claimed and started only while the lease is confirmed', async () => {
+    const a = replicas.start('a', [job({ schedule: once })]);
+    await replicas.clock.advance(100);
+    const { runner, election } = a.pool.find('tick')?.active ?? {};
+    const trigger = () => election?.term && runner?.trigger(election.term, 'c1');
+    const order = trigger();
+    replicas.clock.stepWall(20_000);
+    order?.act?.();
+    expect([order?.outcome, trigger()?.outcome]).toEqual(['started', 'lease-unconfirmed']);
+    expect(a.observer.of('runStarted')).toHaveLength(1);
+  });
+
   it('does not start after its term was given back while its start was recorded', async () => {
     const released: string[] = [];
     for (let turns = 0; turns < 20; turns += 1) {
