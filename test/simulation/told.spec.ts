@@ -102,6 +102,15 @@ const RARE: Record<string, Told> = {
       restart(60_010, { data: 'old' }),
     ],
   },
+  'An old pause does not come back when the store restarts again before the record is written': {
+    faults: [
+      { at: 5_000, kind: 'pause', place: 0, name: 'j0' },
+      { at: 9_000, kind: 'resume', place: 0, name: 'j0' },
+      noise(12_000, 1_500, { fate: 'rejected-before' }),
+      restart(12_010, { ageMs: 4_000 }),
+      restart(13_000, { data: 'kept' }),
+    ],
+  },
   'What was claimed elsewhere does not run again when a server of before comes back': {
     lifeMs: 800,
     jobs: [{ kind: 'cron', periodMs: 5_000 }],

@@ -75,7 +75,7 @@ describe('a term', () => {
     world.server.spoil('job');
     await world.clock.advance(30_000);
     expect(world.story.slice(1)).toEqual(['3000 a lost job: preempted']);
-    expect(other.term.isValid()).toBe(true);
+    expect([other.term.isValid(), a.store.writes.length]).toEqual([true, 2]);
   });
 });
 
@@ -181,8 +181,11 @@ describe('a stray', () => {
     world.server.loseData(before);
     await world.clock.advance(10_000);
     expect(world.record()?.holder).toBe('a.1@10000#1');
+    const run = { startedAt: 1, endedAt: 2, by: 'a' };
+    a.job.term.set({ run });
     endRun();
     await world.clock.advance(0);
     expect(world.story.slice(2)).toEqual(['3010 b lost job: preempted', '10200 b gained job: released']);
+    expect(world.record()?.run).toEqual(run);
   });
 });

@@ -225,13 +225,14 @@ describe('a lock', () => {
     expect(lock.term.isValid()).toBe(true);
   });
 
-  it('that is held for longer than 8 h is written again, so that it is not forgotten', async () => {
+  it('that is held for longer than 8 h is written again; a job is never forgotten', async () => {
     const lifeMs = 4 * 3_600_000;
     const a = world.add('a', { lifeMs });
+    a.compete('job', 'job', lifeMs);
     a.compete('lock', 'lock', lifeMs);
     await world.clock.advance(8 * 3_600_000);
     const writes = a.store.writes.flatMap((request) => request.writes);
-    expect(writes.map(({ forgetAfterMs = 0 }) => forgetAfterMs / 3_600_000)).toEqual([24, 24]);
+    expect(writes.map(({ forgetAfterMs = 0 }) => forgetAfterMs / 3_600_000)).toEqual([0, 24, 24]);
   });
 
   it('with another life is taken under a lease of its own, and leaves its fencing token', async () => {
