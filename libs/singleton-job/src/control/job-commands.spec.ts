@@ -41,7 +41,7 @@ describe('Any replica', () => {
     return { a, b, c };
   };
   /** A replica on which the job is disabled, as in a script. */
-  const script = () => replicas.start('script', [job({ enabled: false })]);
+  const script = () => replicas.start('script', [job({ enabled: false })], { random: () => 0.9 });
 
   /** `b` has triggered the job. It does not know that its write was carried out. */
   const lostAnswer = async () => {
@@ -84,6 +84,16 @@ describe('Any replica', () => {
       expect(await answer(c.registry.trigger('tick'), 0)).toMatchObject({ started: true });
       expect(await answer(call)).toMatchObject(NO_ANSWER);
       expect(triggeredRuns(a)).toBe(2);
+    });
+
+    it('and looks for the answer each half second, if messages are lost', async () => {
+      const { b, c } = await three({ schedule: MINUTELY });
+      b.store.losesMessages = true;
+      expect(await answer(b.registry.trigger('tick'), 500)).toMatchObject({ started: true, by: 'a' });
+      const call = b.registry.trigger('tick');
+      await passes(0);
+      await answer(c.registry.pause('tick'), 0);
+      expect(await answer(call)).toMatchObject(NO_ANSWER);
     });
 
     it.each([
