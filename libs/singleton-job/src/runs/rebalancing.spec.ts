@@ -6,6 +6,7 @@ import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { TestCandidate } from '../testing/specs/core-replicas.js';
 import { job } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
@@ -128,6 +129,13 @@ describe('Leaderships', () => {
     await replicas.clock.advance(10_000);
     a.store.outcome = () => 'STORE_UNREACHABLE';
     await replicas.clock.advance(7_000);
+    expect([ledBy(a), movedBy(a)]).toEqual([[4], []]);
+  });
+
+  it('stay, however many locks their replica holds', async () => {
+    const [a] = await startApart(2, spread(1));
+    for (const name of ['x', 'y', 'z']) new TestCandidate(`${name}:mutex`, a.leadership, () => undefined, 'lock');
+    await advance(5);
     expect([ledBy(a), movedBy(a)]).toEqual([[4], []]);
   });
 
