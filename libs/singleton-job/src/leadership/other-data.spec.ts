@@ -33,13 +33,15 @@ describe('a term', () => {
 
   it('is over at its deadline, if its record could not be written again', async () => {
     const [a] = await world.leaderAndFollower();
+    a.replica.syncNow();
     a.store.onWrite = () => new Promise(() => undefined);
+    await world.clock.advance(0);
     world.server.restart();
     await world.clock.advance(5_000);
     // a look while the write is open
     a.job.election.touch();
     await world.clock.advance(10_000);
-    expect(world.story).toEqual(['9000 a lost job: expired', '13010 b gained job: free']);
+    expect(world.story).toEqual(['9100 a lost job: expired', '13010 b gained job: free']);
   });
 
   it('is over in another incarnation, if its deadline has passed by the wall clock', async () => {
