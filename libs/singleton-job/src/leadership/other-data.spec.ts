@@ -190,4 +190,21 @@ describe('a stray', () => {
     expect(world.story.slice(2)).toEqual(['3010 b lost job: preempted', '10200 b gained job: released']);
     expect(world.record()?.run).toEqual(run);
   });
+
+  it('is not released in data of before, while a later leader may still lead', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    const c = world.add('c', { random: 0.9 });
+    c.compete('job');
+    await world.clock.advance(900);
+    const before = world.server.snapshot();
+    world.server.loseData();
+    await world.clock.advance(3_000);
+    a.job.election.stepDown('rebalance', 60_000);
+    await world.clock.advance(100);
+    b.store.isCut = true;
+    world.server.loseData(before);
+    c.replica.syncNow();
+    await world.clock.advance(20_000);
+    expect(world.story.at(2)).toBe('13000 b lost job: expired');
+  });
 });
