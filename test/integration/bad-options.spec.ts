@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import pg from 'pg';
 import { SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
@@ -56,7 +56,7 @@ const BOOLEANS: Row[] = [
   ['another string and nowhere to run', { enabled: 'no', store: undefined }],
   ['true as a string', { ignoreUnknownJobs: 'true' }],
   ['on for a boolean', { rebalance: 'on' }],
-  ['a number for a boolean', { allowInMemoryStore: 1 }],
+  ['a number for a boolean', { rebalance: 1 }],
 ];
 
 const CONNECTIONS: Row[] = [
@@ -206,25 +206,8 @@ describe('an application with one mistake in its options does not start and says
   });
 });
 
-describe('the environment', () => {
-  const before = { ...process.env };
-  afterEach(() => {
-    process.env = { ...before };
-  });
-
-  it('production refuses the in-memory store, which no other replica sees', async () => {
-    process.env['NODE_ENV'] = 'production';
-
-    expect(await mistakes({})).toMatchSnapshot();
-  });
-
-  it('production accepts the in-memory store with allowInMemoryStore', async () => {
-    process.env['NODE_ENV'] = 'production';
-
-    expect(await mistakes({ allowInMemoryStore: true })).toEqual([]);
-  });
-
-  it('leaves out what is undefined, as variables are that were not set', async () => {
+describe('an option', () => {
+  it('is left out if it is undefined, as variables are that were not set', async () => {
     expect(await mistakes({ lockExpiry: process.env['NO_SUCH_VARIABLE'], keyPrefix: undefined })).toEqual([]);
   });
 });

@@ -10,7 +10,6 @@ export const ENABLED_VARIABLE = 'SINGLETON_JOB_ENABLED';
 /** The parts of the environment that options depend on. */
 export interface Environment {
   readonly [ENABLED_VARIABLE]?: string | undefined;
-  readonly NODE_ENV?: string | undefined;
   readonly POD_NAME?: string | undefined;
   readonly hostName: string;
   /** The names of those that are set and begin with {@link OPTION_PREFIX}, but for the one that the library always reads. */
@@ -18,11 +17,11 @@ export interface Environment {
 }
 
 export function processEnvironment(): Environment {
-  const { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled } = process.env;
+  const { POD_NAME, [ENABLED_VARIABLE]: enabled } = process.env;
   const optionVariables = Object.keys(process.env).filter(
     (name) => name.startsWith(`${OPTION_PREFIX}_`) && name !== ENABLED_VARIABLE && process.env[name] !== '',
   );
-  return { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled, hostName: hostname(), optionVariables };
+  return { POD_NAME, [ENABLED_VARIABLE]: enabled, hostName: hostname(), optionVariables };
 }
 
 /** With another word or a digit it is another variable, and not a misspelling. */

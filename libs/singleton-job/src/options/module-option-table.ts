@@ -76,7 +76,6 @@ export const MODULE_OPTIONS = {
     read: listOf(isInterceptor, 'interceptor', 'RunInterceptor', 'TransactionInterceptor'),
     default: Object.freeze([]),
   },
-  allowInMemoryStore: { variable: 'boolean', read: boolean, default: false },
 } satisfies ModuleOptionTable;
 
 const IN_CONNECTION = "set connection, as in connection: 'redis://host:6379'";

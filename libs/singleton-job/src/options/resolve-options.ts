@@ -17,7 +17,7 @@ type GivenOptions = Given<typeof MODULE_OPTIONS>;
  * Connections, stores, observers and interceptors are the user's objects.
  */
 export interface ResolvedOptions
-  extends Omit<Resolved<typeof MODULE_OPTIONS>, 'nodeId' | 'jobs' | 'allowInMemoryStore' | 'rebalance'>, Overrides {
+  extends Omit<Resolved<typeof MODULE_OPTIONS>, 'nodeId' | 'jobs' | 'rebalance'>, Overrides {
   /** Without the random part. */
   readonly nodeId: string;
   /** Why no job runs: `enabled: false`, or the variable of the environment. Undefined while `enabled` is true. */
@@ -70,7 +70,7 @@ function read(raw: Readonly<Record<string, unknown>>, environment: Environment, 
   const variables = variablesOf(raw);
   const reader = new OptionReader({ raw, variables }, problems);
   const given = reader.read<typeof MODULE_OPTIONS>(MODULE_OPTIONS, MODULE_OPTION_FIXES);
-  const { allowInMemoryStore, jobs, ...resolved } = withDefaults(MODULE_OPTIONS, given);
+  const { jobs, ...resolved } = withDefaults(MODULE_OPTIONS, given);
   const { lockExpiry, heartbeatInterval, heartbeatThread } = given;
   const heartbeatIntervalMs =
     lockExpiry === undefined || heartbeatInterval !== undefined
@@ -78,10 +78,6 @@ function read(raw: Readonly<Record<string, unknown>>, environment: Environment, 
       : heartbeatIntervalFor(lockExpiry.value);
   const disabledBy = readDisabled(raw['enabled'], given.enabled?.value, environment, problems);
 
-  if (resolved.store === 'memory' && environment.NODE_ENV === 'production' && !allowInMemoryStore) {
-    const fix = 'set connection, or allowInMemoryStore: true if there is only ever one process';
-    reader.at('store').note(`must not be 'memory' in production, where every replica would run every job: ${fix}`);
-  }
   if (raw['connection'] === undefined && raw['store'] === undefined && disabledBy === undefined) {
     const fix =
       "pass a URL of Redis or PostgreSQL, and check the variable that it comes from; or enabled: false to run no jobs, or store: 'memory' for a single process";

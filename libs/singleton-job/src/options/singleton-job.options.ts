@@ -69,7 +69,7 @@ export interface SingletonJobOptions {
 
   /**
    * A store that replaces the connection: your own, or `'memory'`. The locks in `'memory'` belong to this process only, so every replica runs every
-   * job. In production `'memory'` also needs `allowInMemoryStore`.
+   * job. The log warns about that at the start.
    */
   readonly store?: Store | 'memory' | undefined;
 
@@ -204,13 +204,6 @@ export interface SingletonJobOptions {
    * @default []
    */
   readonly interceptors?: readonly (RunInterceptor | InterceptorClass)[] | undefined;
-
-  /**
-   * Permits `store: 'memory'` where NODE_ENV is `production`. For applications with exactly one process.
-   *
-   * @default false
-   */
-  readonly allowInMemoryStore?: boolean | undefined;
 }
 
 /** The interface of a class given as `useClass` or `useExisting`. */
