@@ -154,21 +154,4 @@ describe('an override', () => {
   ])('with %s keeps the application from starting', async (_mistake, provider, override) => {
     expect(await mistakes([provider], { jobs: { tick: override } })).toMatchSnapshot();
   });
-
-  it('of a job that there is not keeps it from starting, with a suggestion', async () => {
-    expect(await mistakes([rate], { jobs: { tik: { period: 5 } } })).toMatchSnapshot();
-    expect(await mistakes([rate], { jobs: { 'daily-report': {} } })).toMatchSnapshot();
-  });
-
-  it.each<[string, Type]>([
-    ['name is a mistake', jobWith(FixedRate('1s', { name: 'price tick' }))],
-    ['decorators are a mistake', jobWith(FixedRate('1s', { name: 'price-tick' }), NestCron('* * * * *'))],
-  ])('of a job whose %s is no mistake besides', async (_what, provider) => {
-    const problems = await mistakes([provider], { jobs: { 'price-tick': { period: 5 }, report: {} } });
-
-    expect(problems).toEqual([
-      expect.stringMatching(/^Prices\.tick: /),
-      expect.stringMatching(/^jobs\.report is no job/),
-    ]);
-  });
 });

@@ -54,7 +54,7 @@ const BOOLEANS: Row[] = [
   ['false as a string', { enabled: 'false' }],
   ['false as a string and nowhere to run', { enabled: 'false', store: undefined }],
   ['another string and nowhere to run', { enabled: 'no', store: undefined }],
-  ['true as a string', { ignoreUnknownJobs: 'true' }],
+  ['true as a string', { migrate: 'true' }],
   ['on for a boolean', { rebalance: 'on' }],
   ['a number for a boolean', { rebalance: 1 }],
 ];

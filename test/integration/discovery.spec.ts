@@ -13,17 +13,15 @@ import {
 import { REQUEST } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { Cron as NestCron, Interval as NestInterval, ScheduleModule } from '@nestjs/schedule';
-import {
-  Cron,
-  FixedRate,
-  Interval,
-  type JobRun,
-  SingletonJobModule,
-  type SingletonJobOptions,
-  WhileLeader,
-} from 'nestjs-singleton-job';
+import { Cron, FixedRate, Interval, type JobRun, SingletonJobModule, WhileLeader } from 'nestjs-singleton-job';
 import { FakeRun } from 'nestjs-singleton-job/testing';
-import { DISABLED, problemsOf, type StartedApplication, startDisabled } from '../support/nest-application.js';
+import {
+  DISABLED,
+  problemsOf,
+  RecordingLogger,
+  type StartedApplication,
+  startDisabled,
+} from '../support/nest-application.js';
 
 @Injectable()
 class Prices {
@@ -353,25 +351,13 @@ describe('a class without a name', () => {
 });
 
 describe('a provider that a test replaces', () => {
-  const startWithMock = (options: Partial<SingletonJobOptions>) => {
-    const imports = [SingletonJobModule.forRoot({ ...DISABLED, jobs: { 'price-tick': { period: '1s' } }, ...options })];
-    return Test.createTestingModule({ imports, providers: [Prices] })
+  it('has no jobs, which is no mistake for their overrides', async () => {
+    const imports = [SingletonJobModule.forRoot({ ...DISABLED, jobs: { 'price-tick': { period: '1s' } } })];
+    const app = await Test.createTestingModule({ imports, providers: [Prices] })
       .overrideProvider(Prices)
       .useValue({ tick: () => undefined })
+      .setLogger(new RecordingLogger())
       .compile();
-  };
-
-  it('has no jobs, and the error about their overrides names the fix', async () => {
-    const app = await startWithMock({});
-
-    await expect(app.init()).rejects.toThrow(
-      'jobs.price-tick is no job of this application: there are no jobs ' +
-        '(or set ignoreUnknownJobs: true, where the provider of the job is left out or replaced, as in a test)',
-    );
-  });
-
-  it('may have overrides with ignoreUnknownJobs', async () => {
-    const app = await startWithMock({ ignoreUnknownJobs: true });
 
     await expect(app.init()).resolves.toBe(app);
     await app.close();
@@ -465,11 +451,15 @@ describe('an override', () => {
     ]);
   });
 
-  it('of an unknown job is a debug line with ignoreUnknownJobs', async () => {
-    await using started = await startDisabled({ providers: [Prices] }, { jobs: { tick: {} }, ignoreUnknownJobs: true });
+  it('of an unknown job is a warning, with a suggestion', async () => {
+    const jobs = { 'price-tik': { period: '1s' }, report: {} } as const;
+    await using started = await startDisabled({ providers: [Prices] }, { jobs });
 
-    expect(started.logger.lines).toContain(
-      'debug: ignored: jobs.tick is no job of this application: the jobs are price-tick',
+    expect(started.logger.lines).toEqual(
+      expect.arrayContaining([
+        "warn: jobs.price-tik is no job of this application, so it changes nothing: did you mean 'price-tick'?",
+        'warn: jobs.report is no job of this application, so it changes nothing: the jobs are price-tick',
+      ]),
     );
   });
 });

@@ -263,12 +263,10 @@ describe('SingletonJobRegistry', () => {
       expect(registry.list()).toEqual([]);
     });
 
-    it('and accepts an override for a later one only with ignoreUnknownJobs', async () => {
+    it('and warns about an override for a later one, which counts', async () => {
       const jobs = { beat: { delay: '7s' } } as const;
-      expect(await problemsOf(startDisabled({ providers: [Prices] }, { jobs }))).toEqual([
-        expect.stringContaining('jobs.beat is no job of this application'),
-      ]);
-      await using application = await startDisabled({ providers: [Prices] }, { jobs, ignoreUnknownJobs: true });
+      await using application = await startDisabled({ providers: [Prices] }, { jobs });
+      expect(application.logger.lines).toContainEqual(expect.stringMatching(/^warn: jobs\.beat is no job/));
       const registry = application.app.get(SingletonJobRegistry);
       registry.register(beat());
       expect(registry.get('beat').schedule).toBe('interval 7000ms');

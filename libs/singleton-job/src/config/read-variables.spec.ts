@@ -169,7 +169,6 @@ describe('a mistake in a variable names the variable', () => {
     ['LOCK_EXPIRY', '20 s'],
     ['LOCK_EXPIRY', '10'],
     ['LOCK_EXPIRY', '400'],
-    ['IGNORE_UNKNOWN_JOBS', 'yes'],
     ['REBALANCE', 'on'],
     ['TIME_ZONE', 'Asia/Singapur'],
     ['LOCK_EXPIRE', '20s'],

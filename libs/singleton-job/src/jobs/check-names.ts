@@ -1,7 +1,7 @@
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { didYouMean, suggest } from '../options/suggest.js';
+import { didYouMean } from '../options/suggest.js';
 import { jobInVariable } from '../options/variables.js';
-import { givenName, type FoundMethod } from './found-method.js';
+import { type FoundMethod } from './found-method.js';
 import { type Job } from './job.js';
 
 /** Notes jobs that share a name: their locks would be the same. */
@@ -47,19 +47,15 @@ function duplicateFix(found: readonly FoundMethod[]): string {
   return 'give each a name of its own';
 }
 
-/** A sentence about each override whose job does not exist. Left out: an override that may be meant for a job with a wrong name. */
+/** A sentence about each override whose job does not exist. */
 export function unknownOverrides(
   methods: readonly FoundMethod[],
   registered: readonly Job[],
   options: ResolvedOptions,
 ): string[] {
   const names = namesOf(methods, registered);
-  const mistaken = methods.flatMap((method) => (method.name === undefined ? namesTried(method) : []));
   const byName = Object.keys(options.jobs).map((name) => ({ name, place: `jobs.${name}` }));
-  return [
-    ...unknownIn(byName, names, mistaken),
-    ...unknownIn(jobsOfVariables(options), names.map(jobInVariable), mistaken.map(jobInVariable)),
-  ];
+  return [...unknownIn(byName, names), ...unknownIn(jobsOfVariables(options), names.map(jobInVariable))];
 }
 
 /** Variables that stand for several of these jobs. */
@@ -83,12 +79,14 @@ interface GivenName {
   readonly place: string;
 }
 
-function unknownIn(given: readonly GivenName[], names: readonly string[], mistaken: readonly string[]): string[] {
-  const isMistaken = (name: string): boolean => mistaken.includes(name) || suggest(name, mistaken) !== undefined;
+function unknownIn(given: readonly GivenName[], names: readonly string[]): string[] {
   const fallback = names.length === 0 ? 'there are no jobs' : `the jobs are ${names.join(', ')}`;
   return given
-    .filter(({ name }) => !names.includes(name) && !isMistaken(name))
-    .map(({ name, place }) => `${place} is no job of this application: ${didYouMean(name, names, fallback)}`);
+    .filter(({ name }) => !names.includes(name))
+    .map(
+      ({ name, place }) =>
+        `${place} is no job of this application, so it changes nothing: ${didYouMean(name, names, fallback)}`,
+    );
 }
 
 /** The jobs that variables name, in the form of variables: `DAILY_REPORT`. */
@@ -97,9 +95,4 @@ function jobsOfVariables({ jobVariables }: ResolvedOptions): readonly GivenName[
     const variables = new Set(Object.values(given).map(({ origin }) => origin));
     return { name, place: `${[...variables].join(', ')}: ${name}` };
   });
-}
-
-/** The names that a job with a mistake may have been meant to have. */
-function namesTried({ location, metadata }: FoundMethod): string[] {
-  return [location, ...metadata.map(givenName).filter((name) => typeof name === 'string')];
 }

@@ -66,7 +66,7 @@ function isOfClass(member: unknown): boolean {
 }
 
 /** The raw `name` in the options of a decorator. */
-export function givenName(metadata: JobMetadata | undefined): unknown {
+function givenName(metadata: JobMetadata | undefined): unknown {
   return isRecord(metadata?.options) ? metadata.options['name'] : undefined;
 }
 

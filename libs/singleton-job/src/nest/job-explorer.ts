@@ -13,9 +13,6 @@ import { methodsOfNestSchedule, type NestScheduleMethods, SCHEDULE_MODULE_OPTION
 
 type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
-const OR_IGNORE =
-  '(or set ignoreUnknownJobs: true, where the provider of the job is left out or replaced, as in a test)';
-
 /** What the explorer finds. */
 export interface Explored {
   readonly jobs: readonly Job[];
@@ -35,7 +32,8 @@ export class JobExplorer {
   ) {}
 
   /**
-   * Every decorated method. Jobs are checked and their overrides applied. Methods with mistakes are left out, and every mistake is noted.
+   * Every decorated method. Jobs are checked and their overrides applied. Methods with mistakes are left out, and every mistake is noted. An
+   * override of no job is a warning: its job may be registered later, or left out, as in a test.
    * `registered` are the jobs that the application has registered so far. Call it in `onModuleInit` or later, when all providers exist.
    *
    * One case is not found: a decorated method of an object from a request-scoped or transient factory whose token is not a class. Only a
@@ -47,10 +45,11 @@ export class JobExplorer {
     const jobs = methods.flatMap((method) => defineJob(method, this.options, problems) ?? []);
     checkDuplicates(methods, registered, problems);
     problems.push(...ambiguousVariables(namesOf(methods, registered), this.options));
-    const unknown = unknownOverrides(methods, registered, this.options);
-    if (this.options.ignoreUnknownJobs) for (const problem of unknown) this.#logger.debug(`ignored: ${problem}`);
-    else problems.push(...unknown.map((problem) => `${problem} ${OR_IGNORE}`));
     const eventMethods = providers.flatMap((provider) => eventMethodsOf(provider, problems));
+    // a job with a mistake may be the one that is meant
+    if (problems.length === 0) {
+      for (const warning of unknownOverrides(methods, registered, this.options)) this.#logger.warn(warning);
+    }
     return { jobs, eventMethods, nestSchedule: this.#nestSchedule(providers) };
   }
 

@@ -65,7 +65,6 @@ export const MODULE_OPTIONS = {
     read: matching(isRecord, 'an object of overrides by job name', "write it as { 'price-tick': { period: '1s' } }"),
     default: Object.freeze({}),
   },
-  ignoreUnknownJobs: { variable: 'boolean', read: boolean, default: false },
   observers: {
     variable: 'none',
     read: listOf(isObserver, 'observer', 'JobObserver', 'MetricsObserver'),

@@ -58,7 +58,6 @@ describe('the resolved options', () => {
       rebalance: undefined,
       jobs: {},
       jobVariables: {},
-      ignoreUnknownJobs: false,
       observers: [],
       interceptors: [],
     });

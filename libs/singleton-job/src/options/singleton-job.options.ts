@@ -178,18 +178,11 @@ export interface SingletonJobOptions {
   readonly rebalance?: boolean | undefined;
 
   /**
-   * Changes to jobs by their name. A name that no job has is an error.
+   * Changes to jobs by their name. A name that no job has changes nothing, and the log warns about it.
    *
    * @default {}
    */
   readonly jobs?: Readonly<Record<string, JobOverrides | undefined>> | undefined;
-
-  /**
-   * True: a name in `jobs` that no job has is only a debug line in the log. For applications that share one configuration.
-   *
-   * @default false
-   */
-  readonly ignoreUnknownJobs?: boolean | undefined;
 
   /**
    * Observers of events: objects, or classes of providers of the application.
