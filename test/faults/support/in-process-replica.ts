@@ -46,7 +46,6 @@ export class InProcessReplica {
       connection,
       heartbeatInterval: HEARTBEAT_INTERVAL_MS,
       lockExpiry: LOCK_EXPIRY_MS,
-      maxBackoffDelay: 1_000,
       shutdownTimeout: '3s',
       ...options,
     });

@@ -77,7 +77,6 @@ function send(message: JobProcessMessage): void {
       nodeId: NODE_ID,
       heartbeatInterval: '200ms',
       lockExpiry: JOB_FAULT === 'never-ends' ? LONG_LOCK_EXPIRY_MS : LOCK_EXPIRY_MS,
-      maxBackoffDelay: '1s',
       shutdownTimeout: SHUTDOWN_TIMEOUT_MS,
       observers: [...(JOB_FAULT === 'observers' ? FAILING_OBSERVERS : []), reporter],
     }),

@@ -42,7 +42,6 @@ export const MODULE_OPTIONS = {
   store: { variable: 'none', read: readStore },
   heartbeatInterval: { variable: 'duration', read: duration({ leastMs: 50 }), default: 3_000 },
   lockExpiry: { variable: 'duration', read: expiry, default: 10_000 },
-  maxBackoffDelay: { variable: 'duration', read: duration(), default: 30_000 },
   heartbeatThread: { variable: 'boolean', read: readHeartbeatThread },
   crashHandover: { variable: 'boolean', read: boolean, default: true },
   nodeId: {

@@ -45,7 +45,6 @@ describe('the resolved options', () => {
       store: undefined,
       heartbeatIntervalMs: 3_000,
       lockExpiryMs: 10_000,
-      maxBackoffDelayMs: 30_000,
       heartbeatThread: undefined,
       nodeId: 'host-1',
       shutdownTimeoutMs: 8_000,

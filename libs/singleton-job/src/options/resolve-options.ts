@@ -137,27 +137,23 @@ function readDisabled(
   return raw === undefined || enabled === true ? undefined : 'enabled: false';
 }
 
-/** Compares durations with each other, defaults included. A wrong one is not compared, so that one mistake is not reported as several. */
+/** Compares the two durations with each other, defaults included. A wrong one is not compared, so that one mistake is not reported as several. */
 function checkTimings(
   raw: Readonly<Record<string, unknown>>,
   given: GivenOptions,
-  { heartbeatIntervalMs, lockExpiryMs, maxBackoffDelayMs }: Resolved<Pick<typeof MODULE_OPTIONS, TimingName>>,
+  { heartbeatIntervalMs, lockExpiryMs }: Resolved<Pick<typeof MODULE_OPTIONS, TimingName>>,
   reader: OptionReader,
 ): void {
   const isWrong = (key: TimingName): boolean => raw[key] !== undefined && given[key] === undefined;
-  const requireAtLeast = (key: TimingName, ms: number, leastMs: number, because: string): void => {
-    if (ms >= leastMs || isWrong(key)) return;
-    const got = `${given[key] === undefined ? 'the default of ' : ''}${formatDuration(ms)}`;
-    const expected = `${because} (${formatDuration(leastMs)})`;
-    reader.at(key).note(`must be at least ${expected}, got ${got}: raise ${key} or lower heartbeatInterval`);
-  };
-  if (isWrong('heartbeatInterval') || isWrong('lockExpiry')) return;
-  const leastExpiryMs = HEARTBEATS_PER_EXPIRY * heartbeatIntervalMs;
-  requireAtLeast('lockExpiry', lockExpiryMs, leastExpiryMs, `${HEARTBEATS_PER_EXPIRY} × heartbeatInterval`);
-  requireAtLeast('maxBackoffDelay', maxBackoffDelayMs, heartbeatIntervalMs, 'heartbeatInterval');
+  const leastMs = HEARTBEATS_PER_EXPIRY * heartbeatIntervalMs;
+  if (lockExpiryMs >= leastMs || isWrong('heartbeatInterval') || isWrong('lockExpiry')) return;
+  const expected = `${HEARTBEATS_PER_EXPIRY} × heartbeatInterval (${formatDuration(leastMs)})`;
+  const got = `${given.lockExpiry === undefined ? 'the default of ' : ''}${formatDuration(lockExpiryMs)}`;
+  const fix = 'raise lockExpiry or lower heartbeatInterval';
+  reader.at('lockExpiry').note(`must be at least ${expected}, got ${got}: ${fix}`);
 }
 
-type TimingName = 'heartbeatInterval' | 'lockExpiry' | 'maxBackoffDelay';
+type TimingName = 'heartbeatInterval' | 'lockExpiry';
 
 /** The heartbeat interval if the module sets only `lockExpiry`: a quarter of one that is shorter than the default. */
 function heartbeatIntervalFor(lockExpiryMs: number): number {

@@ -112,13 +112,6 @@ export interface SingletonJobOptions {
   readonly crashHandover?: boolean | undefined;
 
   /**
-   * The longest back-off of a job whose runner broke, which is an error of the library. At least `heartbeatInterval`.
-   *
-   * @default '30s'
-   */
-  readonly maxBackoffDelay?: Duration | undefined;
-
-  /**
    * The readable part of this replica's name in locks and logs. A random part is always appended, so it need not be unique.
    *
    * @default the environment variable POD_NAME, else the name of the host

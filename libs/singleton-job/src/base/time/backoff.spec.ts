@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { backoffMs } from './backoff.js';
 
-const POLICY = { heartbeatIntervalMs: 3_000, maxBackoffDelayMs: 30_000 };
+const POLICY = { heartbeatIntervalMs: 3_000 };
 
 describe('The back-off delay', () => {
   it('doubles with each failure, from one heartbeat', () => {
