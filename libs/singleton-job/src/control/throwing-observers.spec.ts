@@ -10,7 +10,7 @@ import { job, lasting } from '../testing/specs/job.js';
 import { keptLog } from '../testing/specs/kept-log.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
-const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
+const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC' });
 
 /** An observer whose every callback is this. */
 function always(callback: unknown): JobObserver {

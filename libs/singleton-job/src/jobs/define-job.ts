@@ -14,7 +14,6 @@ import { type ResolvedOptions } from '../options/resolve-options.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
-import { hashOf } from '../schedule/hash.js';
 import { jitteredCron, jitteredRate } from '../schedule/jitter.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { InvalidScheduleError } from '../schedule/invalid-schedule.error.js';
@@ -148,7 +147,7 @@ function scheduleOf(
       return delayMs === undefined ? undefined : interval(delayMs);
     case 'cron':
       if (expression === undefined) return undefined;
-      return occurrences(cron(expression, { timeZone: timeZone ?? zoneOfModule, jobName }), { jitterMs, jobName });
+      return occurrences(cron(expression, { timeZone: timeZone ?? zoneOfModule }), { jitterMs, jobName });
     case 'while-leader':
       return restartDelayMs === undefined ? undefined : whileLeader(restartDelayMs);
   }
@@ -165,9 +164,8 @@ function occurrences(schedule: CronSchedule, shift: Shift): AnySchedule {
 
 function grid(
   periodMs: number,
-  { offsetMs: given = 0, ...shift }: Shift & { readonly offsetMs?: number | 'H' },
+  { offsetMs = 0, ...shift }: Shift & { readonly offsetMs?: number | undefined },
 ): AnySchedule {
-  const offsetMs = given === 'H' ? hashOf(`offset ${shift.jobName}`) % periodMs : given;
   const schedule = fixedRate(periodMs, { offsetMs });
   if (offsetMs < periodMs) return shift.jitterMs === 0 ? schedule : jitteredRate(schedule, shift);
   const fix = 'take what remains after division by the period';

@@ -17,7 +17,7 @@ export type RegisteredSchedule =
       /** A fixed rate: the time from tick to tick. At least 50 ms. */
       readonly period: Duration;
       /** Moves the grid of ticks. Without it, ticks are multiples of the period since the epoch. @default 0 */
-      readonly offset?: Duration | 'H' | undefined;
+      readonly offset?: Duration | undefined;
     }
   | {
       /** An interval: the time from the end of a run to the start of the next run. */

@@ -2,7 +2,7 @@ import { type ScheduleKind } from '../base/events/run-info.js';
 import { type CronOptions, type FixedRateOptions, type JobOptions, type JobOverrides } from './job.options.js';
 import { isName, NAME_RULE } from './names.js';
 import { type Given, type OptionRow } from './option-reader.js';
-import { boolean, duration, durationOrFalse, durationOrHash, expiry, matching, timeZone } from './readers.js';
+import { boolean, duration, durationOrFalse, expiry, matching, timeZone } from './readers.js';
 import { type KindOf } from './variables.js';
 
 type JobOptionName = keyof JobOptions | keyof FixedRateOptions | keyof CronOptions | keyof JobOverrides;
@@ -78,7 +78,7 @@ export const JOB_OPTIONS = {
   offset: {
     kinds: ['fixed-rate'],
     variable: 'duration',
-    read: durationOrHash,
+    read: duration({ leastMs: 0 }),
     isOfSchedule: true,
     fix: 'only a fixed-rate job has a grid to move; leave it out',
   },

@@ -92,11 +92,10 @@ interface PlannedOptions {
 export interface FixedRateOptions extends JobOptions, PlannedOptions {
   /**
    * Moves the grid of ticks, so that jobs with the same period do not all run at the same instant. Less than the period. Zero is allowed.
-   * `'H'`: by a hash of the name of the job.
    *
    * @default 0
    */
-  readonly offset?: Duration | 'H' | undefined;
+  readonly offset?: Duration | undefined;
 }
 
 /**

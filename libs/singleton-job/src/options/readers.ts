@@ -42,10 +42,6 @@ export const durationOrFalse: Reader<number | false> = (value, at) => {
   return at.refuse(value, "a duration such as '8s', or false", fix);
 };
 
-/** Takes a duration of zero or more, or `'H'` for a hash of the name of the job. */
-export const durationOrHash: Reader<number | 'H'> = (value, at) =>
-  value === 'H' ? value : duration({ leastMs: 0 })(value, at);
-
 export const boolean: Reader<boolean> = (value, at) => {
   if (typeof value === 'boolean') return value;
   const fix = at.isVariable

@@ -13,7 +13,7 @@ const DAY = 24 * 60 * MINUTE;
 const PERIOD = 10 * MINUTE;
 const MIDNIGHT = Date.UTC(2027, 0, 1);
 
-const at = (expression: string) => cron(expression, { timeZone: 'UTC', jobName: 'report' });
+const at = (expression: string) => cron(expression, { timeZone: 'UTC' });
 /** The replicas begin at midnight: this job is due at 00:10, 00:20, … */
 const everyTenMinutes = (overrides: Parameters<typeof job>[0] = {}): Job =>
   job({ name: 'report', schedule: at('*/10 * * * *'), ...overrides });

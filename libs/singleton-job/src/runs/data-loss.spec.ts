@@ -6,7 +6,7 @@ import { timesOf } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const everyMinute = (overrides: Parameters<typeof job>[0] = {}) =>
-  job({ schedule: cron('* * * * *', { timeZone: 'UTC', jobName: 'tick' }), ...overrides });
+  job({ schedule: cron('* * * * *', { timeZone: 'UTC' }), ...overrides });
 
 const occurrencesOf = (...replicas: TestReplica[]): string[] =>
   replicas.flatMap(({ name, observer }) =>

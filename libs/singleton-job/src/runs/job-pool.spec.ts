@@ -200,7 +200,7 @@ describe('A stop', () => {
   });
 
   it('starts no run for a claim that is answered late; the next leader reports it', async () => {
-    const secondly = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
+    const secondly = cron('*/10 * * * * *', { timeZone: 'UTC' });
     const report = () => job({ name: 'report', schedule: secondly });
     const a = replicas.start('a', [report()]);
     await replicas.clock.advance(9_900);

@@ -21,7 +21,7 @@ describe('A cron run', () => {
   };
   /** The replicas begin at midnight. */
   const everyMinute = (overrides: Parameters<typeof job>[0] = {}): Job =>
-    job({ name: 'report', schedule: cron('* * * * *', { jobName: 'report' }), run: note, ...overrides });
+    job({ name: 'report', schedule: cron('* * * * *'), run: note, ...overrides });
 
   it('makes up for nothing if the last one ran, and if the job is new', async () => {
     replicas.start('a', [everyMinute()]);
@@ -32,7 +32,7 @@ describe('A cron run', () => {
   it('knows the occurrence before it', async () => {
     replicas.begin({ wall: '2027-01-04T02:59:00Z' });
     const previous: unknown[] = [];
-    const schedule = cron('0 3 * * 1', { jobName: 'report' });
+    const schedule = cron('0 3 * * 1');
     const a = replicas.start('a', [
       everyMinute({ schedule, run: (run) => previous.push(run.scheduledAt, run.previousScheduledAt) }),
     ]);
@@ -84,7 +84,7 @@ describe('A cron run', () => {
   });
 
   it('makes up for nothing that is older than its schedule', async () => {
-    const hourly = everyMinute({ schedule: cron('0 * * * *', { jobName: 'report' }) });
+    const hourly = everyMinute({ schedule: cron('0 * * * *') });
     const a = replicas.start('a', [hourly]);
     await replicas.clock.advance(61 * MINUTE);
     await a.pool.stop();

@@ -11,7 +11,7 @@ import { job } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const MINUTE_MS = 60_000;
-const everyMinute = cron('* * * * *', { timeZone: 'UTC', jobName: 'cron' });
+const everyMinute = cron('* * * * *', { timeZone: 'UTC' });
 
 /** Random numbers that are the same in each test and differ between replicas. */
 function chance(seed: number): () => number {

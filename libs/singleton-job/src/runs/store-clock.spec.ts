@@ -8,8 +8,7 @@ import { useReplicas } from '../testing/specs/use-replicas.js';
 const STEP_MS = 600_000;
 const HEARTBEAT_MS = 3_000;
 
-const everyMinute = (): Job =>
-  job({ name: 'report', schedule: cron('* * * * *', { timeZone: 'UTC', jobName: 'report' }) });
+const everyMinute = (): Job => job({ name: 'report', schedule: cron('* * * * *', { timeZone: 'UTC' }) });
 
 const clockOf = (date: Date): string => date.toISOString().slice(11, 16);
 const startsOf = (...replicas: TestReplica[]): string[] =>

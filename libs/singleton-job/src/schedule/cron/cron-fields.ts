@@ -16,16 +16,15 @@ export interface CronFields {
 }
 
 /**
- * Reads the fields of a cron expression. `H` stands for a hash of the job's name and the field, so it is the same on every replica. For
- * days of the month it is at most 28, so that no month is left out.
+ * Reads the fields of a cron expression.
  *
  * @throws InvalidScheduleError naming the first field that cannot be read.
  */
-export function readFields({ canonical, fields }: CronText, jobName: string): CronFields {
+export function readFields({ canonical, fields }: CronText): CronFields {
   const [second, minute, hour, day, month, weekday] = fields;
   const read = (name: FieldName, field: string): FieldValues => {
     try {
-      return readField(field, name, jobName);
+      return readField(field, name);
     } catch (cause) {
       throw new InvalidScheduleError(describeMistake(name, field, canonical), { cause });
     }

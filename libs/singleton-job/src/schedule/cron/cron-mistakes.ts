@@ -32,11 +32,12 @@ const TEXTS: Readonly<Record<FieldName, FieldText>> = {
 export function describeMistake(name: FieldName, field: string, expression: string): string {
   const { name: label, expected } = TEXTS[name];
   const got = `got '${field}' in '${expression}'`;
-  return `cron ${label} field must be ${expected}, or *, H, a list, range or step of them, ${got}${fixFor(name, field)}`;
+  return `cron ${label} field must be ${expected}, or *, a list, range or step of them, ${got}${fixFor(name, field)}`;
 }
 
 function fixFor(name: FieldName, field: string): string {
   if (hasTooLongStep(name, field)) return ': a step cannot be longer than the field, use @FixedRate instead';
+  if (/^H\b/.test(field)) return ': write a number, and jitter to spread jobs';
   if (/\dW|LW/i.test(field)) return ': the nearest weekday (W) is not supported';
   if (/\bL-/i.test(field)) return ': L is the last day, and days before it cannot be written';
   if (/^\w+-\w+$/.test(field)) {

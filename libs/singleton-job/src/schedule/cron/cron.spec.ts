@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
-import { cron, type CronContext } from './cron.js';
+import { cron } from './cron.js';
 import { type CronSchedule } from '../schedule.js';
 
 const NEW_YEAR = Date.UTC(2027, 0, 1);
@@ -16,10 +16,6 @@ function upcoming(schedule: CronSchedule, count: number, after: string | number 
     found.push(new Date(at).toISOString().replace(/(:00)?\.000Z$/, 'Z'));
   }
   return found;
-}
-
-function minuteOf(expression: string, options: CronContext): string | undefined {
-  return upcoming(cron(expression, options), 1)[0];
 }
 
 describe('a cron expression', () => {
@@ -149,36 +145,6 @@ describe('a cron expression', () => {
     expect(cron('  0  3\t* * MON ', { timeZone: 'asia/singapore' }).description).toBe(
       'cron 0 3 * * MON Asia/Singapore',
     );
-    expect(cron('H 3 * * *', { jobName: 'report' }).description).toBe('cron H 3 * * * UTC');
-  });
-});
-
-describe('an H in a cron expression', () => {
-  it('is the same for a job each time it is read, in every version', () => {
-    const first = minuteOf('H H * * *', { jobName: 'daily-report' });
-    expect(first).toBe('2027-01-01T11:26Z');
-    for (let time = 0; time < 5; time++) expect(minuteOf('H H * * *', { jobName: 'daily-report' })).toBe(first);
-  });
-
-  it('spreads jobs by their names', () => {
-    const minutes = Array.from({ length: 50 }, (_, n) => minuteOf('H H * * *', { jobName: `job-${n}` }));
-    expect(new Set(minutes).size).toBeGreaterThan(45);
-  });
-
-  it('stays in its range and keeps its step', () => {
-    for (let n = 0; n < 20; n++) {
-      const schedule = cron('H(10-19) H/6 * * *', { jobName: `job-${n}` });
-      const [first = 0, second = 0] = upcoming(schedule, 2).map((at) => new Date(at).getTime());
-      expect(second - first).toBe(6 * 3_600_000);
-      expect(new Date(first).getUTCMinutes()).toBeGreaterThanOrEqual(10);
-      expect(new Date(first).getUTCMinutes()).toBeLessThan(20);
-    }
-  });
-
-  it('stands for a day that every month has', () => {
-    for (let n = 0; n < 50; n++) {
-      expect(cron('0 0 H * *', { jobName: `job-${n}` }).count(NEW_YEAR - 1, Date.UTC(2028, 0) - 1, 100)).toBe(12);
-    }
   });
 });
 

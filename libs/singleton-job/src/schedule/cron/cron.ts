@@ -9,19 +9,17 @@ import { type CronSchedule } from '../schedule.js';
 import { TimeZone } from './time-zone.js';
 
 /** The context of an expression. */
-export interface CronContext {
+interface CronContext {
   /** The name of a time zone, checked. @default 'UTC' */
   readonly timeZone?: string;
-  /** The text from which `H` is hashed. Only an expression with an `H` needs it. */
-  readonly jobName?: string;
 }
 
 /** Whether an expression ever fires is computed from this time on, not from now. So the result never depends on the date. */
 const REFERENCE = Date.UTC(2026, 0);
 
 /**
- * The occurrences of a cron expression: 5 fields, or 6 with seconds in front; names, lists, ranges, steps, `L`, `#`, `?`,
- * `H` and the usual aliases (`@daily`).
+ * The occurrences of a cron expression: 5 fields, or 6 with seconds in front; names, lists, ranges, steps, `L`, `#`, `?`
+ * and the usual aliases (`@daily`).
  *
  * Days are as in Vixie cron. `0 0 13 * 5` restricts day of month and weekday: a day matches if one of them does. If one of the two
  * fields begins with `*`, a day must match by both.
@@ -29,16 +27,11 @@ const REFERENCE = Date.UTC(2026, 0);
  * DST is as in Vixie cron. An expression whose minute or hour begins with `*` follows elapsed time. Any other fires once per local
  * time: at the shift if its time is skipped, in the first pass if it is repeated.
  *
- * @throws InvalidScheduleError for an expression that cannot be read or never fires, or an `H` without a name.
+ * @throws InvalidScheduleError for an expression that cannot be read or never fires.
  */
-export function cron(expression: string, { timeZone = 'UTC', jobName = '' }: CronContext = {}): CronSchedule {
+export function cron(expression: string, { timeZone = 'UTC' }: CronContext = {}): CronSchedule {
   const text = splitCron(expression);
-  if (jobName === '' && usesHash(text)) {
-    throw new InvalidScheduleError(
-      `cron expression with H must belong to a job with a name, got '${text.canonical}' without: name the job`,
-    );
-  }
-  const fields = readFields(text, jobName);
+  const fields = readFields(text);
   const zone = TimeZone.of(timeZone);
   const calendar = new LocalCalendar(fields);
   const occurrences = followsElapsedTime(text) ? elapsedTimes(calendar, zone) : fixedTimes(calendar, zone);
@@ -59,8 +52,4 @@ export function cron(expression: string, { timeZone = 'UTC', jobName = '' }: Cro
 /** As in Vixie cron, only the first character of a field counts: `0-59` is a list of fixed times. */
 function followsElapsedTime({ fields: [, minute, hour] }: CronText): boolean {
   return /^[*?]/.test(minute) || /^[*?]/.test(hour);
-}
-
-function usesHash({ fields }: CronText): boolean {
-  return fields.some((field) => /(?:^|,)H(?:\W|$)/.test(field));
 }

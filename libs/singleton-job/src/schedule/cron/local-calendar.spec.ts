@@ -7,7 +7,7 @@ import { splitCron } from './cron-text.js';
 import { LocalCalendar } from './local-calendar.js';
 
 function calendarOf(expression: string): LocalCalendar {
-  return new LocalCalendar(readFields(splitCron(expression), 'seed'));
+  return new LocalCalendar(readFields(splitCron(expression)));
 }
 
 /** A field of all the forms that are valid for numbers from `min` to `max`. */

@@ -1,5 +1,4 @@
 import { CronExpressionParser } from 'cron-parser';
-import { hashOf } from '../hash.js';
 
 export type FieldName = 'second' | 'minute' | 'hour' | 'day' | 'month' | 'weekday';
 
@@ -8,25 +7,21 @@ interface FieldRule {
   readonly max: number;
   /** How many values there are. A step is at most as long. */
   readonly size: number;
-  /** The largest value of an `H` without a range. */
-  readonly hashMax: number;
 }
 
 /** In the order of the fields in an expression. */
 export const FIELD_RULES: Readonly<Record<FieldName, FieldRule>> = {
-  second: { min: 0, max: 59, size: 60, hashMax: 59 },
-  minute: { min: 0, max: 59, size: 60, hashMax: 59 },
-  hour: { min: 0, max: 23, size: 24, hashMax: 23 },
-  // every month has a 28th
-  day: { min: 1, max: 31, size: 31, hashMax: 28 },
-  month: { min: 1, max: 12, size: 12, hashMax: 12 },
+  second: { min: 0, max: 59, size: 60 },
+  minute: { min: 0, max: 59, size: 60 },
+  hour: { min: 0, max: 23, size: 24 },
+  day: { min: 1, max: 31, size: 31 },
+  month: { min: 1, max: 12, size: 12 },
   // 0 and 7 are both Sunday
-  weekday: { min: 0, max: 7, size: 7, hashMax: 6 },
+  weekday: { min: 0, max: 7, size: 7 },
 };
 
-/** `*`, `H` or `H(1-5)`, a value or a range; each with or without a step. No name begins with an H. */
-const ELEMENT =
-  /^(?:[*?]|(?<hash>H)(?:\((?<low>\d+)-(?<high>\d+)\))?|(?:\d+|(?!H)[A-Za-z]{3})(?:-(?:\d+|(?!H)[A-Za-z]{3}))?)(?:\/(?<step>\d+))?$/;
+/** `*`, a value or a range; each with or without a step. cron-parser has an `H` of its own, and no name begins with one. */
+const ELEMENT = /^(?:[*?]|(?:\d+|(?!H)[A-Za-z]{3})(?:-(?:\d+|(?!H)[A-Za-z]{3}))?)(?:\/(?<step>\d+))?$/;
 
 /** The last day, or the last of a weekday. */
 const LAST = /^(?:\d|[A-Za-z]{3})?L$/;
@@ -50,12 +45,12 @@ export interface FieldValues {
  * cron-parser reads the values, in an expression without other fields. It also accepts forms that mean something else to it, such as
  * `0MON`, `*#2` and `1/MAY`. So each element must have a known form first.
  *
- * @throws SyntaxError for an element of another form, a step that is longer than the field, or an empty range of `H`.
+ * @throws SyntaxError for an element of another form, a step that is longer than the field.
  * @throws Error of cron-parser for a value outside the field, or one that two elements of the list allow.
  */
-export function readField(text: string, name: FieldName, jobName: string): FieldValues {
-  const elements = NTH.test(text) ? [text] : text.split(',').map((element) => withoutHash(element, name, jobName));
-  const expression = Object.keys(FIELD_RULES).map((field) => (field === name ? elements.join(',') : '*'));
+export function readField(text: string, name: FieldName): FieldValues {
+  if (!NTH.test(text)) for (const element of text.split(',')) checkForm(element, name);
+  const expression = Object.keys(FIELD_RULES).map((field) => (field === name ? text : '*'));
   // without a date it reads the clock
   const { fields } = CronExpressionParser.parse(expression.join(' '), { currentDate: 0, tz: 'UTC' });
   const { second, minute, hour, dayOfMonth: day, month, dayOfWeek: weekday } = fields;
@@ -73,21 +68,11 @@ export function readField(text: string, name: FieldName, jobName: string): Field
   };
 }
 
-/** The element as it is, if its form is known. An `H` becomes a value or, with a step, a range. */
-function withoutHash(element: string, name: FieldName, jobName: string): string {
-  if (LAST.test(element)) return element;
-  const { min, max, size, hashMax } = FIELD_RULES[name];
+function checkForm(element: string, name: FieldName): void {
+  if (LAST.test(element)) return;
   const form = ELEMENT.exec(element)?.groups;
   if (form === undefined) throw new SyntaxError(`cannot read '${element}'`);
+  const { size } = FIELD_RULES[name];
   const step = Number(form['step'] ?? 1);
   if (step < 1 || step > size) throw new SyntaxError(`a step must be from 1 to ${size}, got '${element}'`);
-  if (form['hash'] === undefined) return element;
-
-  const low = Math.max(Number(form['low'] ?? min), min);
-  const high = Math.min(Number(form['high'] ?? hashMax), max);
-  if (low > high) throw new SyntaxError(`a range must go up, got '${element}'`);
-  const hash = hashOf(`${name} ${jobName}`);
-  const choices = high - low + 1;
-  if (form['step'] === undefined) return String(low + (hash % choices));
-  return `${low + (hash % Math.min(step, choices))}-${high}/${step}`;
 }
