@@ -174,7 +174,6 @@ const OVERRIDES: Row[] = [
   ['a new name', { jobs: { tick: { name: 'tock' } } }],
   ["a job's lock that is too short", { jobs: { tick: { lockExpiry: '400ms' } } }],
   ['a slow run that has no unit', { jobs: { tick: { warnAfter: '500' } } }],
-  ['a contradiction', { jobs: { tick: { enabled: true, disabled: true } } }],
   ['an unknown overlap', { jobs: { tick: { overlap: 'queue' } } }],
 ];
 

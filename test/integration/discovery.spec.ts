@@ -425,7 +425,7 @@ describe('discovery', () => {
 describe('an override', () => {
   it('changes everything except the name and the kind', async () => {
     class Reports {
-      @Cron('0 3 * * *', { name: 'daily', timeZone: 'Asia/Singapore', disabled: true })
+      @Cron('0 3 * * *', { name: 'daily', timeZone: 'Asia/Singapore', enabled: false })
       daily(): void {}
     }
     const daily = {

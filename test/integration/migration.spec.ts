@@ -16,8 +16,12 @@ const read = (name: string): string => readFileSync(join(SAMPLES, name), 'utf8')
 const providers = [TasksService, { provide: Work, useFactory: () => new Work() }];
 
 describe('a class for @nestjs/schedule with another import', () => {
-  it('needs no other change', () => {
-    expect(read('after.ts')).toBe(read('before.ts').replace("'@nestjs/schedule'", "'nestjs-singleton-job'"));
+  it('needs no other change but of two options, which start-up names', () => {
+    const after = read('before.ts')
+      .replace("'@nestjs/schedule'", "'nestjs-singleton-job'")
+      .replace(', waitForCompletion: true', '')
+      .replace('disabled: true', 'enabled: false');
+    expect(read('after.ts')).toBe(after);
   });
 
   it('keeps names, expressions and zones, and uses UTC without a zone', async () => {

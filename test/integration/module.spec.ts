@@ -157,7 +157,7 @@ describe('the module logs at the start', () => {
     @FixedRate('1h', { name: 'price-tick' })
     tick(): void {}
 
-    @Interval('10s', { name: 'pulse', disabled: true })
+    @Interval('10s', { name: 'pulse', enabled: false })
     beat(): void {}
   }
 

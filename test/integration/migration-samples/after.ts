@@ -16,12 +16,12 @@ export class TasksService {
     this.work.note('nightly');
   }
 
-  @Cron('*/5 * * * * *', { name: 'report', waitForCompletion: true })
+  @Cron('*/5 * * * * *', { name: 'report' })
   async report(): Promise<void> {
     await this.work.take(7_000);
   }
 
-  @Cron(CronExpression.EVERY_SECOND, { name: 'off', disabled: true })
+  @Cron(CronExpression.EVERY_SECOND, { name: 'off', enabled: false })
   off(): void {
     this.work.note('off');
   }

@@ -30,7 +30,6 @@ const TICKING: readonly ScheduleKind[] = ['fixed-rate', 'interval', 'cron'];
 const ALL: readonly ScheduleKind[] = [...TICKING, 'while-leader'];
 const WHILE_LEADER_FIX = 'a run of @WhileLeader lasts as long as its replica leads; leave it out';
 
-const isTrue = (value: unknown): value is true => value === true;
 const isOverlap = (value: unknown): value is 'skip' | 'cancel-other' => value === 'skip' || value === 'cancel-other';
 const isText = (value: unknown): value is string => typeof value === 'string';
 
@@ -49,21 +48,10 @@ export const JOB_OPTIONS = {
     fix: 'set the name in the decorator; an override is found by that name',
   },
   enabled: { kinds: ALL, variable: 'boolean', read: boolean, default: true },
-  disabled: { kinds: ALL, variable: 'boolean', read: boolean },
   lockExpiry: { kinds: ALL, variable: 'duration', read: expiry },
   timeout: { kinds: TICKING, variable: 'duration', read: duration(), fix: WHILE_LEADER_FIX },
   warnAfter: { kinds: TICKING, variable: 'duration', read: durationOrFalse, fix: WHILE_LEADER_FIX },
   initialDelay: { kinds: ALL, variable: 'duration', read: duration({ leastMs: 0 }), default: 0 },
-  waitForCompletion: {
-    kinds: TICKING,
-    variable: 'none',
-    read: matching(
-      isTrue,
-      'true',
-      "runs of a job never overlap; with overlap: 'cancel-other' a new tick aborts the run in flight",
-    ),
-    fix: "it is always true; with overlap: 'cancel-other' a new tick aborts the run in flight",
-  },
   overlap: {
     kinds: ['fixed-rate', 'cron'],
     variable: 'text',
@@ -153,6 +141,9 @@ export const OVERRIDES = rowsWith(({ variable }) => variable !== 'none');
 /** What to do instead of setting an option that is not possible here, such as one of `@nestjs/schedule`. */
 export const OPTION_FIXES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(ROWS.map(([name, { fix }]) => [name, fix ?? 'leave it out'])),
+  disabled: 'write enabled with the opposite value, as in enabled: false',
+  waitForCompletion:
+    "leave it out, because runs of a job never overlap; with overlap: 'cancel-other' a new tick aborts the run in flight",
   utcOffset: "name the zone instead, as in timeZone: 'Asia/Singapore'; an offset knows no summer time",
   threshold: 'misfireGrace says how late an occurrence may start; leave it out or use that',
   unrefTimeout: 'no timer keeps the process alive after app.close(); leave it out',

@@ -21,9 +21,6 @@ interface AnyJobOptions {
    */
   readonly enabled?: boolean | undefined;
 
-  /** The opposite of `enabled`, as in `@nestjs/schedule`. */
-  readonly disabled?: boolean | undefined;
-
   /**
    * How long a killed leader keeps the lead. More: it is replaced later. Less: a shorter pause of the process or of Redis costs the
    * lead. From 500 ms to 1 day. A replica sends heartbeats more often if three do not fit into its shortest `lockExpiry`.
@@ -59,9 +56,6 @@ export interface JobOptions extends AnyJobOptions {
    * @default the `warnAfter` of the module
    */
   readonly warnAfter?: Duration | false | undefined;
-
-  /** Accepted for classes that come from `@nestjs/schedule`. It changes nothing: a job never overlaps with itself. See `overlap`. */
-  readonly waitForCompletion?: true | undefined;
 }
 
 /** For jobs with planned ticks, which do not wait for the last run. */
@@ -147,10 +141,7 @@ export interface WhileLeaderOptions extends AnyJobOptions {
  * @example `jobs: { 'daily-report': { cron: '0 4 * * *', lockExpiry: '60s' } }`
  */
 export interface JobOverrides
-  extends
-    Omit<FixedRateOptions, 'name' | 'waitForCompletion'>,
-    Omit<CronOptions, 'name' | 'waitForCompletion'>,
-    Omit<WhileLeaderOptions, 'name'> {
+  extends Omit<FixedRateOptions, 'name'>, Omit<CronOptions, 'name'>, Omit<WhileLeaderOptions, 'name'> {
   /** The period of a fixed-rate job. */
   readonly period?: Duration | undefined;
   /** The delay of an interval job. */

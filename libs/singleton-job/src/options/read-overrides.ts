@@ -50,15 +50,9 @@ function checkKept({ prefix, values, problems: misspelt }: OptionVariables, raw:
   problems.push(`${names}: jobs in code replaces what variables set. ${fix}`);
 }
 
-/** Reads options of a job, from a decorator or an override. `disabled` becomes `enabled`. */
+/** Reads options of a job, from a decorator or an override. */
 export function readJobOptions(reader: OptionReader, table: Partial<typeof JOB_OPTIONS>): GivenJobOptions {
-  const { disabled, ...given } = reader.read<typeof JOB_OPTIONS>(table, OPTION_FIXES);
-  if (disabled === undefined) return Object.freeze(given);
-  const { enabled } = given;
-  if (enabled?.value === disabled.value) {
-    reader.at('enabled').note(`and disabled contradict each other, both are ${disabled.value}: keep one of them`);
-  }
-  return Object.freeze({ ...given, enabled: Object.freeze({ ...disabled, value: !disabled.value }) });
+  return reader.read<typeof JOB_OPTIONS>(table, OPTION_FIXES);
 }
 
 /** The overrides of a job: from `jobs` and from variables, which win. */
