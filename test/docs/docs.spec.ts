@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { InvalidOptionsError } from '../../libs/singleton-job/src/base/errors/mistakes.errors.js';
-import { formatDuration } from '../../libs/singleton-job/src/options/duration.js';
+import { formatDuration } from '../../libs/singleton-job/src/base/text/duration.js';
 import { DECORATOR_OPTIONS } from '../../libs/singleton-job/src/options/job-option-table.js';
 import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';

@@ -3,7 +3,7 @@ import { OPTION_FIXES, OVERRIDES } from '../options/job-option-table.js';
 import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from '../options/module-option-table.js';
 import { type OptionTable } from '../options/option-reader.js';
 import { type SingletonJobOptions } from '../options/singleton-job.options.js';
-import { suggest } from '../options/suggest.js';
+import { suggest } from '../base/text/suggest.js';
 import { FROM_VARIABLES, optionInVariable, type OptionVariables, type VariableKind } from '../options/variables.js';
 
 /** The options of the module as variables set them. An option whose variable is not set is left out, `projectName` too. */

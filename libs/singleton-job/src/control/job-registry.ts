@@ -4,7 +4,7 @@ import { type Job } from '../jobs/job.js';
 import { UnknownJobError } from '../base/errors/job-registry.errors.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { didYouMean } from '../options/suggest.js';
+import { didYouMean } from '../base/text/suggest.js';
 import { type Clock } from '../base/time/clock.js';
 import { type JobOverviews } from './job-overviews.js';
 import { type JobCommands } from './job-commands.js';

@@ -1,6 +1,6 @@
 import { type JobMetadata } from './job-metadata.js';
-import { describeValue, isRecord } from '../options/describe-value.js';
-import { formatDuration } from '../options/duration.js';
+import { describeValue, isRecord } from '../base/text/describe-value.js';
+import { formatDuration } from '../base/text/duration.js';
 import {
   argumentOf,
   DECORATOR_OPTIONS,

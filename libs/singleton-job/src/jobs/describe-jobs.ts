@@ -1,4 +1,4 @@
-import { formatDuration } from '../options/duration.js';
+import { formatDuration } from '../base/text/duration.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 import { type Job } from './job.js';
 

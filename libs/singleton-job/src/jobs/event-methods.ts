@@ -1,8 +1,8 @@
 import { recordedEvents } from './on-job-event.js';
 import { JOB_EVENTS } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
-import { describeValue } from '../options/describe-value.js';
-import { didYouMean } from '../options/suggest.js';
+import { describeValue } from '../base/text/describe-value.js';
+import { didYouMean } from '../base/text/suggest.js';
 import { callOf, placeMistake, type ProviderRef, scopeMistake } from './found-method.js';
 import { classOf } from './prototype.js';
 

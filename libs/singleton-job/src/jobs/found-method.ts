@@ -1,7 +1,7 @@
 import { whyNotLasting } from './class-name.js';
 import { declaredClassName, type JobMetadata, recordedJobs } from './job-metadata.js';
 import { type JobRun } from './job-run.js';
-import { isRecord } from '../options/describe-value.js';
+import { isRecord } from '../base/text/describe-value.js';
 import { isName } from '../options/names.js';
 import { isOfNestSchedule } from './nest-schedule.js';
 import { classNameOf, classOf, descriptorOf } from './prototype.js';

@@ -1,7 +1,7 @@
 import { type JobRun } from './job-run.js';
 import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
-import { describeValue, isRecord } from '../options/describe-value.js';
-import { type Duration } from '../options/duration.js';
+import { describeValue, isRecord } from '../base/text/describe-value.js';
+import { type Duration } from '../base/text/duration.js';
 import { JOB_OPTIONS } from '../options/job-option-table.js';
 import { type CronOptions, type FixedRateOptions, type WhileLeaderOptions } from '../options/job.options.js';
 import { isName } from '../options/names.js';

@@ -1,5 +1,5 @@
-import { isRecord } from '../options/describe-value.js';
-import { type Duration } from '../options/duration.js';
+import { isRecord } from '../base/text/describe-value.js';
+import { type Duration } from '../base/text/duration.js';
 import {
   type CronOptions,
   type FixedRateOptions,

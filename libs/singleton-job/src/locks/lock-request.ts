@@ -1,7 +1,7 @@
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { lockRecord } from '../leadership/record.js';
-import { describeValue, isRecord } from '../options/describe-value.js';
-import { type Duration } from '../options/duration.js';
+import { describeValue, isRecord } from '../base/text/describe-value.js';
+import { type Duration } from '../base/text/duration.js';
 import { OptionReader, type OptionRow, withDefaults } from '../options/option-reader.js';
 import { duration, matching } from '../options/readers.js';
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger, Scope } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { type JobObserver } from '../base/events/observer.js';
-import { isClass } from '../options/describe-value.js';
+import { isClass } from '../base/text/describe-value.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { RESOLVED_OPTIONS } from '../options/tokens.js';
 import { ambiguousVariables, checkDuplicates, namesOf, unknownOverrides } from '../jobs/check-names.js';

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { isRecord } from '../options/describe-value.js';
+import { isRecord } from '../base/text/describe-value.js';
 
 /** The fields of a module in the container of Nest that are used here. */
 interface ModuleWithDistance {

@@ -1,8 +1,8 @@
 import { JOB_EVENTS } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
-import { isClass } from '../options/describe-value.js';
+import { isClass } from '../base/text/describe-value.js';
 import { methodsOf } from '../jobs/prototype.js';
-import { editDistance, suggest } from '../options/suggest.js';
+import { editDistance, suggest } from '../base/text/suggest.js';
 import { type ExtensionClass } from '../options/singleton-job.options.js';
 
 interface ExtensionLookup {

@@ -21,7 +21,7 @@ import { checkObservers, misspeltCallbacks, resolveProviders } from './resolve-p
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/describe-connection.js';
-import { isRecord } from '../options/describe-value.js';
+import { isRecord } from '../base/text/describe-value.js';
 import { ENABLED_VARIABLE, misspeltVariables } from '../options/environment.js';
 import { resolveModuleOptions } from '../options/resolve-module-options.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, isPostgres } from '../store/open-store.js';
-import { describeUrl, isRecord, listSome } from './describe-value.js';
+import { describeUrl, isRecord, listSome } from '../base/text/describe-value.js';
 import { type ResolvedOptions } from './resolve-options.js';
 
 const MOST_NODES = 3;

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { editDistance } from './suggest.js';
+import { editDistance } from '../base/text/suggest.js';
 
 /** What the variables of `singletonJobConfig` begin with, before `_`. */
 export const OPTION_PREFIX = 'SINGLETON_JOB';

@@ -1,4 +1,4 @@
-import { type Duration } from './duration.js';
+import { type Duration } from '../base/text/duration.js';
 
 /** What happens to a tick that is due while a run of the same job is in flight. */
 export type Overlap = 'skip' | 'cancel-other';

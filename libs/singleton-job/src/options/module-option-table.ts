@@ -1,6 +1,6 @@
 import { type JobObserver } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
-import { isClass, isRecord } from './describe-value.js';
+import { isClass, isRecord } from '../base/text/describe-value.js';
 import { isName, isNodeId, NAME_RULE, NODE_ID_RULE } from './names.js';
 import { type OptionRow, type Reader } from './option-reader.js';
 import { readConnection } from './read-connection.js';

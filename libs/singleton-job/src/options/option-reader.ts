@@ -1,5 +1,5 @@
-import { describeValue } from './describe-value.js';
-import { didYouMean } from './suggest.js';
+import { describeValue } from '../base/text/describe-value.js';
+import { didYouMean } from '../base/text/suggest.js';
 import { FROM_VARIABLES, optionInVariable, type OptionVariables, type VariableKind } from './variables.js';
 
 /** Checks a value and parses it. Undefined: it is wrong, which is noted, or it sets nothing. */

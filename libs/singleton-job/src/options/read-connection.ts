@@ -1,5 +1,5 @@
 import { type ConnectionOptions, isPostgres } from '../store/open-store.js';
-import { describeUrl, describeValue, isPlainObject, isRecord } from './describe-value.js';
+import { describeUrl, describeValue, isPlainObject, isRecord } from '../base/text/describe-value.js';
 import { OptionReader, type Place, type Reader, readOption } from './option-reader.js';
 import { checkPostgres, checkPostgresUrl } from './read-postgres.js';
 import { matching, password } from './readers.js';

@@ -1,5 +1,5 @@
 import { type ConnectionOptions } from '../store/open-store.js';
-import { isPlainObject, isRecord } from './describe-value.js';
+import { isPlainObject, isRecord } from '../base/text/describe-value.js';
 import { OptionReader, type Place, type Reader, withDefaults } from './option-reader.js';
 import { matching } from './readers.js';
 import { type HeartbeatThreadOptions } from './singleton-job.options.js';

@@ -1,4 +1,4 @@
-import { isRecord } from './describe-value.js';
+import { isRecord } from '../base/text/describe-value.js';
 import { type GivenJobOptions, type JOB_OPTIONS, OPTION_FIXES, OVERRIDES } from './job-option-table.js';
 import { OptionReader } from './option-reader.js';
 import { jobInVariable, optionInVariable, type OptionVariables } from './variables.js';

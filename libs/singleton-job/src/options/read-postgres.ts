@@ -1,4 +1,4 @@
-import { describeUrl, describeValue, isRecord } from './describe-value.js';
+import { describeUrl, describeValue, isRecord } from '../base/text/describe-value.js';
 import { OptionReader, type Place } from './option-reader.js';
 import { matching, password } from './readers.js';
 

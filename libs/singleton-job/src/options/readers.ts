@@ -1,8 +1,8 @@
 import { isTimeZone } from '../base/time/is-time-zone.js';
-import { describeValue } from './describe-value.js';
-import { durationFix, formatDuration, parseDuration } from './duration.js';
+import { describeValue } from '../base/text/describe-value.js';
+import { durationFix, formatDuration, parseDuration } from '../base/text/duration.js';
 import { type Reader } from './option-reader.js';
-import { didYouMean } from './suggest.js';
+import { didYouMean } from '../base/text/suggest.js';
 
 /** A larger number was hardly meant as seconds. */
 const MOST_SECONDS = 100;

@@ -2,7 +2,7 @@ import { ConnectionFunctionError, LockStoreError } from '../base/errors/lock-sto
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { messageOf } from '../base/errors/message-of.js';
 import { type ConnectionOptions, isPostgres, type ReadConnection } from '../store/open-store.js';
-import { isRecord } from './describe-value.js';
+import { isRecord } from '../base/text/describe-value.js';
 import { Place } from './option-reader.js';
 import { readConnection } from './read-connection.js';
 import { type ResolvedOptions, resolveOptions } from './resolve-options.js';

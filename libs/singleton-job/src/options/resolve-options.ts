@@ -1,6 +1,6 @@
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { describeValue, isRecord } from './describe-value.js';
-import { formatDuration } from './duration.js';
+import { describeValue, isRecord } from '../base/text/describe-value.js';
+import { formatDuration } from '../base/text/duration.js';
 import { ENABLED_VARIABLE, type Environment, OPTION_PREFIX, processEnvironment } from './environment.js';
 import { isPostgres, type ReadConnection } from '../store/open-store.js';
 import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';

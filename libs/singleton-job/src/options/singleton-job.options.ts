@@ -2,7 +2,7 @@ import { type JobObserver } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Store } from '../store/store.js';
 import { type ConnectionOptions } from '../store/open-store.js';
-import { type Duration } from './duration.js';
+import { type Duration } from '../base/text/duration.js';
 import { type JobOverrides } from './job.options.js';
 
 /** The class of a provider of the application. The library looks up the instance in the container and never constructs one. */

@@ -1,4 +1,4 @@
-import { isRecord } from './describe-value.js';
+import { isRecord } from '../base/text/describe-value.js';
 
 /** How the text of a variable is read for an option. `none`: no variable can set it. */
 export type VariableKind = 'text' | 'boolean' | 'duration' | 'none';

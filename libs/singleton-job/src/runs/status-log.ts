@@ -1,7 +1,7 @@
 import { type LogSink } from '../base/events/logging-observer.js';
 import { type ScheduleKind } from '../base/events/run-info.js';
 import { showDuration } from '../base/events/show-duration.js';
-import { listSome } from '../options/describe-value.js';
+import { listSome } from '../base/text/describe-value.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
 import { type JobEntry } from './job-pool.js';
 import { isoOf } from '../base/time/iso-of.js';

@@ -5,7 +5,7 @@ import { OnJobEvent } from '../../jobs/on-job-event.js';
 import { Cron, FixedRate } from '../../jobs/job.decorators.js';
 import { InvalidJobsError, InvalidOptionsError } from '../../base/errors/mistakes.errors.js';
 import { type ManualClock } from '../manual-clock.js';
-import { type Duration } from '../../options/duration.js';
+import { type Duration } from '../../base/text/duration.js';
 import { InMemoryReplicas } from './in-memory-replicas.js';
 
 class Prices {

@@ -1,4 +1,4 @@
-import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { InvalidOptionsError } from '../errors/mistakes.errors.js';
 import { describeValue } from './describe-value.js';
 
 /**

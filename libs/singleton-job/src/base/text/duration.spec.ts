@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { InvalidOptionsError } from '../errors/mistakes.errors.js';
 import { duration, durationFix, formatDuration, parseDuration } from './duration.js';
 
 describe('a duration', () => {
