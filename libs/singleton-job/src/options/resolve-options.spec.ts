@@ -54,7 +54,7 @@ describe('the resolved options', () => {
       enabled: true,
       disabledBy: undefined,
       unreadVariables: [],
-      rebalance: undefined,
+      rebalance: false,
       jobs: {},
       jobVariables: {},
       observers: [],

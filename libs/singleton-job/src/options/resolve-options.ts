@@ -16,35 +16,16 @@ type GivenOptions = Given<typeof MODULE_OPTIONS>;
  * The checked options of the module, with every default, and frozen. Durations are in milliseconds, and their names end in `Ms`.
  * Connections, stores, observers and interceptors are the user's objects.
  */
-export interface ResolvedOptions
-  extends Omit<Resolved<typeof MODULE_OPTIONS>, 'nodeId' | 'jobs' | 'rebalance'>, Overrides {
+export interface ResolvedOptions extends Omit<Resolved<typeof MODULE_OPTIONS>, 'nodeId' | 'jobs'>, Overrides {
   /** Without the random part. */
   readonly nodeId: string;
   /** Why no job runs: `enabled: false`, or the variable of the environment. Undefined while `enabled` is true. */
   readonly disabledBy: string | undefined;
   /** The variables that look like options and set none, because the options come from code alone. */
   readonly unreadVariables: readonly string[];
-  /** The times of rebalancing. Undefined: it is off. */
-  readonly rebalance: RebalanceTimes | undefined;
   /** Reads `connection` anew. Undefined: it is the same for every client. */
   readonly readConnection?: ReadConnection | undefined;
 }
-
-/** How leaderships even out. Tests shorten these times. */
-export interface RebalanceTimes {
-  /** A replica gives away one job in this time, or in somewhat more. Without messages, it has seen each record by then. */
-  readonly intervalMs: number;
-  /** A job that is due sooner is not given away. */
-  readonly dueMs: number;
-  /** A job that has moved stays for this long. */
-  readonly stayMs: number;
-}
-
-const REBALANCE_TIMES: RebalanceTimes = Object.freeze({
-  intervalMs: 11_000,
-  dueMs: 5_000,
-  stayMs: 600_000,
-});
 
 /** A lease outlives two lost heartbeats. */
 const HEARTBEATS_PER_EXPIRY = 3;
@@ -103,7 +84,6 @@ function read(raw: Readonly<Record<string, unknown>>, environment: Environment, 
     enabled: disabledBy === undefined,
     disabledBy,
     unreadVariables: variables === undefined ? unreadVariables(raw, environment) : Object.freeze([]),
-    rebalance: resolved.rebalance ? REBALANCE_TIMES : undefined,
     ...readOverrides(jobs, variables, problems),
   };
 }

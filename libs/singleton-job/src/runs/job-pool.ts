@@ -62,7 +62,7 @@ export class JobPool {
       this.#log = new StatusLog({ jobs: () => this.jobs, clock, log, projectName, lookEveryMs: heartbeatIntervalMs });
     }
     const jobs = () => this.#active();
-    this.#rebalancing = rebalance && new Rebalancing({ replica, clock, random: parts.random, times: rebalance, jobs });
+    if (rebalance) this.#rebalancing = new Rebalancing({ replica, clock, random: parts.random, jobs });
     const runners = () => this.#active().map(({ runner }) => runner);
     this.#monitor = new Monitor({ clock, notify, runners });
   }

@@ -3,9 +3,15 @@ import { sleep } from '../base/time/sleep.js';
 import { type Election } from '../leadership/election.js';
 import { replicaOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
-import { type RebalanceTimes } from '../options/resolve-options.js';
 import { nextDue } from './due.js';
 import { type ActiveJob } from './job-pool.js';
+
+/** A replica gives away one job in this time, or in somewhat more. Without messages, it has seen each record by then. */
+const ROUND_MS = 11_000;
+/** A job that is due sooner is not given away. */
+const DUE_MS = 5_000;
+/** A job that has moved stays for this long. */
+const STAY_MS = 600_000;
 
 /** With a smaller difference, a job could as well move back. */
 const LEAST_DIFFERENCE = 2;
@@ -27,7 +33,6 @@ export class Rebalancing {
       readonly clock: Clock;
       /** In [0, 1). */
       readonly random: () => number;
-      readonly times: RebalanceTimes;
       /** The jobs that this replica competes for. */
       readonly jobs: () => readonly ActiveJob[];
     },
@@ -35,11 +40,11 @@ export class Rebalancing {
 
   /** Gives away one job each round, until it is stopped. Never rejects. */
   async run(): Promise<void> {
-    const { clock, random, times } = this.parts;
+    const { clock, random } = this.parts;
     const { signal } = this.#stop;
     for (;;) {
       // at different times on each replica: it sees what the others have given away
-      await sleep(clock, times.intervalMs * (1 + 0.2 * random()), signal);
+      await sleep(clock, ROUND_MS * (1 + 0.2 * random()), signal);
       if (signal.aborted) return;
       this.#giveOne();
     }
@@ -50,13 +55,12 @@ export class Rebalancing {
   }
 
   #giveOne(): void {
-    const { clock, replica, random, times, jobs } = this.parts;
+    const { clock, replica, random, jobs } = this.parts;
     // without the store no other replica could take it
     if (replica.failure !== undefined) return;
     const given = this.#given;
     this.#given = undefined;
-    if (given !== undefined && given.election.leader !== given.to)
-      this.#leftOut.set(given.to, clock.now() + times.stayMs);
+    if (given !== undefined && given.election.leader !== given.to) this.#leftOut.set(given.to, clock.now() + STAY_MS);
     const loads = this.#loads();
     const [to, least] = [...loads].reduce((one, other) => (other[1] < one[1] ? other : one), [replica.id, Infinity]);
     if ((loads.get(replica.id) ?? 0) - least < LEAST_DIFFERENCE) return;
@@ -85,15 +89,14 @@ export class Rebalancing {
   }
 
   #isMovable({ election, runner }: ActiveJob): boolean {
-    const { dueMs, stayMs } = this.parts.times;
     const { activeTerm, known } = election;
     if (activeTerm?.isValid() !== true || runner.runs.isBusy) return false;
     const now = activeTerm.storeNow();
     const sinceMoveMs = now - (known.value?.moved?.at ?? -Infinity);
     // a time ahead of the store's is from a clock that was set back
-    const stays = sinceMoveMs >= 0 && sinceMoveMs < stayMs;
+    const stays = sinceMoveMs >= 0 && sinceMoveMs < STAY_MS;
     // not known for a job that runs all the time
     const due = nextDue(runner.job.schedule, activeTerm.own.run, now) ?? now;
-    return !stays && due - now > dueMs;
+    return !stays && due - now > DUE_MS;
   }
 }
