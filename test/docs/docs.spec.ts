@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { InvalidOptionsError } from '../../libs/singleton-job/src/base/errors/mistakes.errors.js';
 import { formatDuration } from '../../libs/singleton-job/src/base/text/duration.js';
-import { DECORATOR_OPTIONS } from '../../libs/singleton-job/src/options/job-option-table.js';
+import { decoratorOptions } from '../../libs/singleton-job/src/options/job-option-table.js';
 import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { pagesUnder } from '../support/pages.js';
@@ -178,7 +178,7 @@ describe('docs/options.md', () => {
       const documented = rows.filter(({ kinds }) => kinds === 'all' || kinds.includes(kind.replace('-', ' ')));
       expect([kind, documented.map(({ name }) => name).toSorted()]).toEqual([
         kind,
-        Object.keys(DECORATOR_OPTIONS[kind]).toSorted(),
+        Object.keys(decoratorOptions(kind)).toSorted(),
       ]);
     }
   });

@@ -8,6 +8,12 @@ const { Pool } = pg;
 const ENDED_POOL = new Pool();
 await ENDED_POOL.end();
 
+/** As the clients of ORMs are: with options of its own. */
+class DataSource {
+  readonly options = { type: 'postgres' };
+  connect(): void {}
+}
+
 type Row = readonly [mistake: string, options: Record<string, unknown>];
 
 const GOOD = { projectName: 'test', store: 'memory' } as const;
@@ -94,9 +100,17 @@ const CONNECTIONS: Row[] = [
   ['a URL among options', { connection: { url: 'redis://user:secret@cache' } }],
   ['options of another client', { connection: { socket: { host: 'cache' } } }],
   ['a URL as a host', { connection: { host: 'redis://user:secret@cache' } }],
-  ['a prefix in options', { connection: { keyPrefix: 'x:' } }],
+  ['a prefix in options', { connection: { host: 'cache', keyPrefix: 'x:' } }],
   ['a prefix in cluster options', { connection: { nodes: [7000], options: { redisOptions: { keyPrefix: 'x:' } } } }],
   ['a port that is no number', { connection: { port: Number(undefined) } }],
+  ['options that name no server', { connection: { db: 2, tls: {} } }],
+  ['a pool of pg', { connection: new Pool() }],
+  ['options of pg without postgres', { connection: { host: 'db', port: 5432, user: 'app', password: 'secret' } }],
+  ['a % in a password that cannot be decoded', { connection: 'postgresql://app:ab%cd@db/shop' }],
+  ['a client of an ORM for PostgreSQL', { connection: { postgres: new DataSource() } }],
+  ['a client of an ORM', { connection: new DataSource() }],
+  ['options of an ORM for PostgreSQL', { connection: { postgres: { username: 'app' } } }],
+  ['a typing mistake in options of PostgreSQL', { connection: { postgres: { databse: 'shop' } } }],
   ['an empty host', { connection: { host: '' } }],
   ['a cluster of no nodes', { connection: { nodes: [] } }],
   ['a client of another library', { connection: { connect: () => undefined } }],

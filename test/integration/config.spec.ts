@@ -120,7 +120,7 @@ describe('the configuration', () => {
 
     expect(await optionsOf(module)).toMatchObject({
       projectName: 'from-file',
-      jobs: { 'daily-report': { lockExpiry: { value: 30_000 } } },
+      jobs: { 'daily-report': { lockExpiry: 30_000 } },
     });
   });
 });
@@ -134,7 +134,7 @@ describe('the variable of a job', () => {
     await using application = await startApplication({ imports: [module], providers: [Report] });
 
     expect(application.logger.lines).toContain(
-      'warn: SINGLETON_JOB_JOBS__DAILY_REPORTS__CRON: DAILY_REPORTS is no job of this application, ' +
+      'warn: SINGLETON_JOB_JOBS__DAILY_REPORTS is no job of this application, ' +
         "so it changes nothing: did you mean 'DAILY_REPORT'?",
     );
   });
@@ -153,7 +153,7 @@ describe('the variable of a job', () => {
     expect(() => {
       registry.register({ name: 'daily_report', schedule: { cron: '0 5 * * *' }, run: () => undefined });
     }).toThrow(
-      `${CRON}: DAILY_REPORT must be one job of this application, got daily-report and daily_report: ` +
+      `SINGLETON_JOB_JOBS__DAILY_REPORT must be one job of this application, got daily-report and daily_report: ` +
         'rename one of them, or set its options in code',
     );
   });
@@ -162,7 +162,7 @@ describe('the variable of a job', () => {
     setEnvironment({ JOBS__DAILY_REPORT__CRON: '0 4 * *' });
 
     expect(await problemsOfReports({}, Report)).toEqual([
-      expect.stringMatching(new RegExp(`^${CRON} \\(Report\\.write\\): `)),
+      expect.stringMatching(new RegExp(`^cron \\(${CRON}\\) of Report\\.write: `)),
     ]);
   });
 });

@@ -15,14 +15,14 @@ describe('a worker', () => {
         SINGLETON_JOB_LOCK_EXPIRY: '10 s',
       },
       [
-        '- SINGLETON_JOB_CONNECTION: connection must be a redis://, rediss:// or postgresql:// URL',
-        '- SINGLETON_JOB_LOCK_EXPIRY: lockExpiry must be a duration such as 500 (milliseconds)',
+        '- connection (SINGLETON_JOB_CONNECTION) must be a redis://, rediss:// or postgresql:// URL',
+        '- lockExpiry (SINGLETON_JOB_LOCK_EXPIRY) must be a duration such as 500 (milliseconds)',
       ],
     ],
     [
       'of a job',
       { SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: '0 3 * *' },
-      ['- SINGLETON_JOB_JOBS__DAILY_REPORT__CRON (DailyReport.write): '],
+      ['- cron (SINGLETON_JOB_JOBS__DAILY_REPORT__CRON) of DailyReport.write: '],
     ],
     [
       'of its own',

@@ -1,6 +1,6 @@
 import { type ConfigFactoryKeyHost, registerAs } from '@nestjs/config';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { OPTION_PREFIX } from '../options/environment.js';
+import { OPTION_PREFIX } from '../options/variables.js';
 import { type OptionsFromEnvironment, readVariables } from './read-variables.js';
 
 const PREFIX = /^[A-Z][A-Z\d]*(_[A-Z\d]+)*$/;
@@ -45,8 +45,8 @@ export function createSingletonJobConfig({
  *   every character that is no letter from A to Z and no digit. The variable wins over `jobs` in code.
  *
  * A duration is `20s`, or a number of milliseconds. A boolean is `true` or `false`. An empty variable counts as not set. Mistakes are reported
- * at start-up, with the variable's name: a value that its option does not take, a variable of no option or of no job, one that stands for two
- * jobs, and one of a job that `jobs` in code replaces: write `jobs: { ...fromEnvironment.jobs, … }`.
+ * at start-up, with the variable's name: a value that its option does not take, a variable of no option, and one that stands for two jobs. A
+ * variable of no job is a warning.
  *
  * @example
  * ```ts

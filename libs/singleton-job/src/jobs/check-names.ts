@@ -90,9 +90,6 @@ function unknownIn(given: readonly GivenName[], names: readonly string[]): strin
 }
 
 /** The jobs that variables name, in the form of variables: `DAILY_REPORT`. */
-function jobsOfVariables({ jobVariables }: ResolvedOptions): readonly GivenName[] {
-  return Object.entries(jobVariables).map(([name, given]) => {
-    const variables = new Set(Object.values(given).map(({ origin }) => origin));
-    return { name, place: `${[...variables].join(', ')}: ${name}` };
-  });
+function jobsOfVariables({ jobVariables, jobPrefix }: ResolvedOptions): readonly GivenName[] {
+  return Object.keys(jobVariables).map((name) => ({ name, place: `${jobPrefix}${name}` }));
 }

@@ -12,9 +12,8 @@ class Prices {
 
 /** The mistakes of the job with these overrides in code and in variables. */
 function problemsOf(inCode: object, inVariables: Readonly<Record<string, unknown>> = {}): readonly string[] {
-  const variables = { prefix: 'APP_JOBS__TICK__', values: inVariables, problems: [] };
-  const jobs = { tick: inCode, TICK: inVariables };
-  const fromVariables = { prefix: 'APP_', values: {}, problems: [], jobs: { TICK: variables } };
+  const jobs = { tick: inCode };
+  const fromVariables = { prefix: 'APP_', problems: [], jobs: { TICK: inVariables } };
   try {
     const options = { projectName: 'test', enabled: false, jobs, [FROM_VARIABLES]: fromVariables };
     exploreInstances([new Prices()], resolveOptions(options));
@@ -33,14 +32,14 @@ describe('a value that another place overrides', () => {
     expect(problemsOf({ timeout: '5s', offset: 0 })).toEqual(OWN);
     expect(problemsOf({ timeout: 0 }, { timeout: '0s' })).toEqual([
       'jobs.tick.timeout must be at least 1ms, got 0ms: raise it',
-      'APP_JOBS__TICK__TIMEOUT: timeout must be at least 1ms, got 0ms: raise it',
+      'timeout (APP_JOBS__TICK__TIMEOUT) must be at least 1ms, got 0ms: raise it',
     ]);
   });
 
   it('makes a wrong schedule together with it, and both places are named', () => {
     const [, , merged] = problemsOf({ period: '3s' }, { offset: '4s' });
     expect(merged).toBe(
-      'APP_JOBS__TICK__OFFSET, jobs.tick (Prices.tick): offset must be less than the period (3s), got 4s: ' +
+      'jobs.tick.period, offset (APP_JOBS__TICK__OFFSET) of Prices.tick: offset must be less than the period (3s), got 4s: ' +
         'take what remains after division by the period',
     );
   });

@@ -3,13 +3,15 @@ import { describeValue, isRecord } from '../base/text/describe-value.js';
 import { formatDuration } from '../base/text/duration.js';
 import {
   argumentOf,
-  DECORATOR_OPTIONS,
+  decoratorOptions,
   type GivenJobOptions,
   JOB_OPTIONS,
-  rowsOf,
+  type JobOptionName,
+  type JobOptionRow,
+  OPTION_FIXES,
 } from '../options/job-option-table.js';
-import { OptionReader, Place, readOption, withDefaults } from '../options/option-reader.js';
-import { overridesOf, readJobOptions } from '../options/read-overrides.js';
+import { Place, readOptions, withDefaults } from '../options/option-table.js';
+import { overridesOf } from '../options/overrides.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
@@ -32,20 +34,18 @@ export function defineJob(method: FoundMethod, options: ResolvedOptions, problem
   const before = problems.length;
   const { kind } = metadata;
   const declared = readDeclared(method, metadata, problems);
-  const overrides = name === undefined ? {} : overridesOf(name, options);
-  problems.push(...misplaced(overrides, kind));
+  const { given: overrides, placeOf } = overridesOf(name ?? '', options);
+  const overridden = Object.keys(overrides) as JobOptionName[];
+  problems.push(...misplaced(overridden, kind).map(([option, mistake]) => `${placeOf(option)} ${mistake}`));
 
   const own = withDefaults(JOB_OPTIONS, declared);
-  const settings = rowsOf(overrides).length === 0 ? own : withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
-  const origins = rowsOf(overrides).flatMap(([option, row]) =>
-    row.isOfSchedule === true && row.kinds.includes(kind) ? (overrides[option]?.origin ?? []) : [],
-  );
+  const settings = withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
   const build = (from: typeof settings, place: string): AnySchedule | undefined =>
     attempt(() => scheduleOf(kind, from, options.timeZone, name ?? location), `${place}: `, problems);
   // a wrong schedule is a mistake also if an override replaces it
   const ownSchedule = build(own, location);
-  const places = [...new Set(origins)].join(', ');
-  const schedule = origins.length === 0 ? ownSchedule : build(settings, `${places} (${location})`);
+  const places = overridden.filter((option) => OF_SCHEDULE.includes(option)).map(placeOf);
+  const schedule = places.length === 0 ? ownSchedule : build(settings, `${places.join(', ')} of ${location}`);
   if (name === undefined || schedule === undefined || problems.length > before) return undefined;
 
   const { enabled, timeoutMs, overlap, initialDelayMs, lockExpiryMs = options.lockExpiryMs } = settings;
@@ -78,14 +78,12 @@ function readDeclared(method: FoundMethod, metadata: JobMetadata, problems: stri
     problems.push(`${location}: ${decorator} options must be an object, got ${describeValue(options)}: ${fix}`);
   }
   const raw = isRecord(options) ? options : {};
-  const place = (key: string): Place => new Place(`${location}: ${decorator} ${key}`, location, problems);
+  const place = (key: string): Place => new Place(`${location}: ${decorator} ${key}`, problems);
   if (raw['name'] === undefined) checkNameless(method, place('name'), kind);
-  const reader = new OptionReader({ raw, prefix: `${location}: ${decorator} `, origin: location }, problems);
-  const given = readJobOptions(reader, DECORATOR_OPTIONS[kind]);
+  const given = readOptions(decoratorOptions(kind), raw, place, OPTION_FIXES);
   const argument = argumentOf(kind);
   if (argument === undefined) return given;
-  const row = { ...JOB_OPTIONS[argument], isRequired: true } as const;
-  const written = readOption(row, schedule, () => place(argument === 'cron' ? 'expression' : argument));
+  const written = JOB_OPTIONS[argument].type.read(schedule, place(argument === 'cron' ? 'expression' : argument));
   return { ...given, ...(written !== undefined && { [argument]: written }) };
 }
 
@@ -95,7 +93,7 @@ function checkNameless(method: FoundMethod, at: Place, kind: AnySchedule['kind']
   if (name !== undefined) return;
   const fix = `name the job, as in ${kind === 'while-leader' ? "@WhileLeader('order-feed')" : "{ name: 'price-tick' }"}`;
   if (className === undefined) {
-    JOB_OPTIONS.name.read(undefined, at);
+    JOB_OPTIONS.name.type.read(undefined, at);
   } else if (whyNameless === undefined) {
     at.note(`must be given, got undefined while '${location}' cannot be a name: ${fix}`);
   } else {
@@ -111,16 +109,32 @@ const PHRASES = {
   'while-leader': 'a @WhileLeader job',
 } as const;
 
-/** A sentence about each option of an override that its kind of job does not have. */
-function misplaced(overrides: GivenJobOptions, kind: AnySchedule['kind']): string[] {
-  return rowsOf(overrides).flatMap(([option, { kinds, isArgument, fix }]) => {
+/** What is wrong with each option of an override that its kind of job does not have. */
+function misplaced(overrides: readonly JobOptionName[], kind: AnySchedule['kind']): [JobOptionName, string][] {
+  return overrides.flatMap((option) => {
+    const { kinds, isArgument }: JobOptionRow = JOB_OPTIONS[option];
     if (kinds.includes(kind)) return [];
     const argument = argumentOf(kind);
     const instead =
-      isArgument !== true ? fix : argument === undefined ? undefined : `its schedule is set by ${argument}`;
-    return `${overrides[option]?.path} is no option of ${PHRASES[kind]}: ${instead ?? 'leave it out'}`;
+      isArgument !== true
+        ? OPTION_FIXES[option]
+        : argument === undefined
+          ? undefined
+          : `its schedule is set by ${argument}`;
+    return [[option, `is no option of ${PHRASES[kind]}: ${instead ?? 'leave it out'}`]];
   });
 }
+
+/** The options that a schedule is made of. */
+const OF_SCHEDULE: readonly JobOptionName[] = [
+  'period',
+  'offset',
+  'delay',
+  'cron',
+  'timeZone',
+  'jitter',
+  'restartDelay',
+];
 
 type ScheduleSettings = Partial<
   Pick<

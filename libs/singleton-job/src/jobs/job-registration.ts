@@ -5,7 +5,7 @@ import { type Duration } from '../base/text/duration.js';
 import { JOB_OPTIONS } from '../options/job-option-table.js';
 import { type CronOptions, type FixedRateOptions, type WhileLeaderOptions } from '../options/job.options.js';
 import { isName } from '../options/names.js';
-import { Place } from '../options/option-reader.js';
+import { Place } from '../options/option-table.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { defineJob } from './define-job.js';
 import { type FoundMethod } from './found-method.js';
@@ -94,7 +94,7 @@ function readRegistration(registration: unknown, problems: string[]): FoundMetho
   const argument = readArgument(location, schedule, problems);
   if (argument === undefined) {
     // the other options depend on the kind
-    JOB_OPTIONS.name.read(options['name'], new Place(`${location}: its name`, location, problems));
+    JOB_OPTIONS.name.type.read(options['name'], new Place(`${location}: its name`, problems));
     return undefined;
   }
   const { [argument]: first, ...others } = schedule as Record<string, unknown>;

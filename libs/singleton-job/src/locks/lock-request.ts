@@ -2,8 +2,8 @@ import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { lockRecord } from '../leadership/record.js';
 import { describeValue, isRecord } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
-import { OptionReader, type OptionRow, withDefaults } from '../options/option-reader.js';
-import { duration, matching } from '../options/readers.js';
+import { type OptionRow, Place, readOptions, withDefaults } from '../options/option-table.js';
+import { duration, fromCode, matching } from '../options/option-types.js';
 
 /** The key of a lock: a name, or a name and a tenant. Each tenant has its own keys: two tenants can lock the same name at the same time. */
 export type LockKey = string | { readonly name: string; readonly tenant: string };
@@ -41,8 +41,8 @@ const isSignal = (value: unknown): value is AbortSignal => value instanceof Abor
 
 /** Every option of a lock. */
 const LOCK_OPTIONS = {
-  wait: { variable: 'duration', read: duration({ leastMs: 0 }), default: 0 },
-  signal: { read: matching(isSignal, 'an AbortSignal', 'pass controller.signal') },
+  wait: { type: duration({ leastMs: 0 }), default: 0 },
+  signal: { type: fromCode('signal', matching(isSignal, 'an AbortSignal', 'pass controller.signal')) },
 } as const satisfies Record<keyof LockOptions, OptionRow>;
 
 const NO_EXPIRY = 'a lock lives as long as the lease of its replica, so set lockExpiry of the module';
@@ -54,8 +54,8 @@ export function readLockRequest(key: unknown, given: unknown = {}): LockRequest 
   const record = readKey(key, problems);
   if (!isRecord(given))
     problems.push(`options must be an object, got ${describeValue(given)}: write them as { wait: '5s' }`);
-  const reader = new OptionReader({ raw: isRecord(given) ? given : {} }, problems);
-  const { waitMs, signal } = withDefaults(LOCK_OPTIONS, reader.read(LOCK_OPTIONS, FIXES));
+  const read = readOptions(LOCK_OPTIONS, isRecord(given) ? given : {}, (key) => new Place(key, problems), FIXES);
+  const { waitMs, signal } = withDefaults(LOCK_OPTIONS, read);
   if (problems.length > 0) throw new InvalidLockError(problems);
   return { record, waitMs, signal };
 }

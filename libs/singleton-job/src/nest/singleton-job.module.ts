@@ -22,11 +22,10 @@ import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.e
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/describe-connection.js';
 import { isRecord } from '../base/text/describe-value.js';
-import { ENABLED_VARIABLE, misspeltVariables } from '../options/environment.js';
-import { resolveModuleOptions } from '../options/resolve-module-options.js';
-import { type ResolvedOptions } from '../options/resolve-options.js';
+import { resolveModuleOptions, type ResolvedOptions } from '../options/resolve-options.js';
 import { type ExtensionClass, type SingletonJobOptions } from '../options/singleton-job.options.js';
 import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
+import { ENABLED_VARIABLE, misspeltVariables } from '../options/variables.js';
 import { type ApplicationReplica, createReplica, createStore, REPLICA } from '../control/create-replica.js';
 import { SingletonJobRegistry } from '../control/job-registry.js';
 import { watchShutdownHooks } from '../control/shutdown-hooks.js';

@@ -2,40 +2,35 @@ import { type ConnectionOptions, isPostgres } from '../store/open-store.js';
 import { describeUrl, isRecord, listSome } from '../base/text/describe-value.js';
 import { type ResolvedOptions } from './resolve-options.js';
 
+type Where = Pick<ResolvedOptions, 'store' | 'connection'>;
+type Options = Readonly<Record<string, unknown>>;
+
 const MOST_NODES = 3;
 
 /** Where the locks are, for the log, without user, password and query. Undefined: nothing is locked. */
-export function describeStore({
-  store,
-  connection,
-}: Pick<ResolvedOptions, 'store' | 'connection'>): string | undefined {
+export function describeStore({ store, connection }: Where): string | undefined {
   if (store === 'memory') return 'memory';
   if (store !== undefined) return 'a store of your own';
-  return connection === undefined ? undefined : describeConnection(connection);
-}
-
-function describeConnection(connection: ConnectionOptions): string {
+  if (connection === undefined) return undefined;
   if (typeof connection === 'string') return describeUrl(connection);
-  if (isPostgres(connection)) return describePostgres(connection.postgres);
-  // a client of a cluster keeps the nodes that it was made with, and one of a server its options
-  const nodes: unknown = Reflect.get(connection, 'startupNodes') ?? Reflect.get(connection, 'nodes');
-  if (Array.isArray(nodes)) return `Redis Cluster ${describeNodes(nodes)}`;
-  const options: unknown = Reflect.get(connection, 'options');
-  return describeServer(isRecord(options) ? options : (connection as Record<string, unknown>));
+  return isPostgres(connection) ? describePostgres(optionsOf(connection.postgres)) : describeRedis(connection);
 }
 
-/** Options of `pg`, or a pool with them. */
-function describePostgres(postgres: object): string {
-  const options: unknown = Reflect.get(postgres, 'options');
-  const { connectionString, host, port, database } = (isRecord(options) ? options : postgres) as Record<
-    string,
-    unknown
-  >;
+/** A client and a pool keep the options that they were made with. */
+function optionsOf(source: object): Options {
+  const options: unknown = Reflect.get(source, 'options');
+  return (isRecord(options) ? options : source) as Options;
+}
+
+function describePostgres({ connectionString, host, port, database }: Options): string {
   if (typeof connectionString === 'string') return describeUrl(connectionString);
   return `postgresql://${textOf(host, 'localhost')}:${textOf(port, '5432')}/${textOf(database, '')}`;
 }
 
-function describeServer(options: Record<string, unknown>): string {
+function describeRedis(connection: ConnectionOptions & object): string {
+  const nodes: unknown = Reflect.get(connection, 'startupNodes') ?? Reflect.get(connection, 'nodes');
+  if (Array.isArray(nodes)) return `Redis Cluster ${describeNodes(nodes)}`;
+  const options = optionsOf(connection);
   const { db, path, tls, sentinels, name } = options;
   if (Array.isArray(sentinels)) return `Redis '${textOf(name, '')}' of Sentinel ${describeNodes(sentinels, '26379')}`;
   if (typeof path === 'string') return `Redis at ${path}`;
@@ -50,16 +45,10 @@ function describeNodes(nodes: readonly unknown[], defaultPort?: string): string 
 
 /** A server as ioredis takes it: a URL, a port, or an object. */
 function describeNode(node: unknown, defaultPort = '6379'): string {
-  if (isRecord(node)) {
-    const host = textOf(node['host'], 'localhost');
-    return `${host.includes(':') ? `[${host}]` : host}:${textOf(node['port'], defaultPort)}`;
-  }
-  if (typeof node === 'number') return `localhost:${node}`;
-  const text = textOf(node, '');
-  const url = text.includes('://') ? text : `redis://${text}`;
-  if (!URL.canParse(url)) return 'a node that cannot be read';
-  const { hostname, port } = new URL(url);
-  return `${hostname}:${port || defaultPort}`;
+  if (typeof node === 'string') return describeUrl(node).replace(/^\w+:\/\/(…@)?/, '');
+  const { host, port } = isRecord(node) ? node : { host: undefined, port: node };
+  const name = textOf(host, 'localhost');
+  return `${name.includes(':') ? `[${name}]` : name}:${textOf(port, defaultPort)}`;
 }
 
 function textOf(value: unknown, fallback: string): string {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from '../jobs/job.decorators.js';
 import { exploreInstances } from '../testing/explore-instances.js';
 import { type ScheduleKind } from '../base/events/run-info.js';
-import { DECORATOR_OPTIONS, OVERRIDES } from './job-option-table.js';
+import { decoratorOptions, OVERRIDES } from './job-option-table.js';
 import { resolveOptions } from './resolve-options.js';
 
 const OVERRIDABLE = Object.keys(OVERRIDES);
@@ -37,7 +37,7 @@ describe('an option of a job', () => {
     class Prices {
       tick(): void {}
     }
-    const names = Object.keys(DECORATOR_OPTIONS[kind as ScheduleKind]);
+    const names = Object.keys(decoratorOptions(kind as ScheduleKind));
     decorate(wrong(names))(Prices.prototype, 'tick', { value: () => undefined });
     const options = resolveOptions({ projectName: 'test', enabled: false });
     expect(refusedBy(() => exploreInstances([new Prices()], options))).toEqual(names.toSorted());
@@ -50,7 +50,7 @@ describe('an option of a job', () => {
         tick(): void {}
       }
       const unset = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, undefined]));
-      decorate(unset(Object.keys(DECORATOR_OPTIONS[kind as ScheduleKind])))(Prices.prototype, 'tick', {
+      decorate(unset(Object.keys(decoratorOptions(kind as ScheduleKind))))(Prices.prototype, 'tick', {
         value: () => undefined,
       });
       const jobs = { 'Prices.tick': unset(OVERRIDABLE) };

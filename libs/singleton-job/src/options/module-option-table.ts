@@ -1,21 +1,16 @@
 import { type JobObserver } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
+import { readConnection } from './connection.js';
 import { isClass, isRecord } from '../base/text/describe-value.js';
+import { heartbeatThread } from './heartbeat-thread.js';
 import { isName, isNodeId, NAME_RULE, NODE_ID_RULE } from './names.js';
-import { type OptionRow, type Reader } from './option-reader.js';
-import { readConnection } from './read-connection.js';
-import { readHeartbeatThread } from './read-heartbeat-thread.js';
-import { readStore } from './read-store.js';
-import { boolean, duration, durationOrFalse, expiry, matching, timeZone } from './readers.js';
+import { type OptionRow, type OptionType } from './option-table.js';
+import { boolean, duration, durationOrFalse, fromCode, matching, text, timeZone } from './option-types.js';
 import { type InterceptorClass, type ObserverClass, type SingletonJobOptions } from './singleton-job.options.js';
-import { type KindOf } from './variables.js';
+import { readStore } from './store-option.js';
 
 /** Ties each option to its interface in `singleton-job.options.ts`. */
-type ModuleOptionTable = {
-  readonly [K in keyof SingletonJobOptions]-?: OptionRow & {
-    readonly variable: KindOf<NonNullable<SingletonJobOptions[K]>>;
-  };
-};
+type ModuleOptionTable = Readonly<Record<keyof SingletonJobOptions, OptionRow>>;
 
 const isSchema = (value: unknown): value is string =>
   typeof value === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(value);
@@ -26,79 +21,78 @@ const isObserver = (value: unknown): value is JobObserver | ObserverClass =>
 const isInterceptor = (value: unknown): value is RunInterceptor | InterceptorClass =>
   isObserver(value) && (isClass(value) || 'intercept' in value);
 
-/** Every option of the module. Options without a default have none, or one that depends on others. */
+const NONE = Object.freeze([]);
+
+const readJobs = matching(
+  isRecord,
+  'an object of overrides by job name',
+  "write it as { 'price-tick': { period: '1s' } }",
+);
+
+/** `lockExpiry` of the module or of a job. */
+export const expiry = duration({ leastMs: 500, mostMs: 86_400_000 });
+
+/**
+ * Every option of the module. Options without a default have none, or one that depends on others. The page about options shows them with the
+ * docstrings of the interface.
+ */
 export const MODULE_OPTIONS = {
-  projectName: {
-    variable: 'text',
-    read: matching(isName, NAME_RULE, "call it after the application, as in 'myapp'"),
-    isRequired: true,
-  },
-  connection: { variable: 'text', read: readConnection },
+  projectName: { type: text(isName, NAME_RULE, "call it after the application, as in 'myapp'"), isRequired: true },
+  connection: { type: { name: 'URL, object or function', variable: 'text', read: readConnection } },
   schema: {
-    variable: 'text',
-    read: matching(isSchema, 'a name of lower case letters, digits and _, at most 63', "call it as in 'singleton_job'"),
+    type: text(isSchema, 'a name of lower case letters, digits and _, at most 63', "call it as in 'singleton_job'"),
   },
-  migrate: { variable: 'boolean', read: boolean },
-  store: { variable: 'none', read: readStore },
-  heartbeatInterval: { variable: 'duration', read: duration({ leastMs: 50 }), default: 3_000 },
-  lockExpiry: { variable: 'duration', read: expiry, default: 10_000 },
-  heartbeatThread: { variable: 'boolean', read: readHeartbeatThread },
-  crashHandover: { variable: 'boolean', read: boolean, default: true },
+  migrate: { type: boolean },
+  store: { type: fromCode('object', readStore) },
+  heartbeatInterval: { type: duration({ leastMs: 50 }), default: 3_000 },
+  lockExpiry: { type: expiry, default: 10_000 },
+  heartbeatThread: { type: heartbeatThread },
+  crashHandover: { type: boolean, default: true },
   nodeId: {
-    variable: 'text',
-    read: matching(
+    type: text(
       isNodeId,
       NODE_ID_RULE,
       'leave it out to use POD_NAME or the name of the host; a random part is appended',
     ),
   },
   // a second to wait for runs, a second after aborting them, and a second to release the locks
-  shutdownTimeout: { variable: 'duration', read: duration({ leastMs: 3_000 }), default: 8_000 },
-  timeZone: { variable: 'text', read: timeZone, default: 'UTC' },
-  misfireGrace: { variable: 'duration', read: duration({ leastMs: 0 }) },
-  warnAfter: { variable: 'duration', read: durationOrFalse, default: 8_000 },
-  enabled: { variable: 'boolean', read: boolean, default: true },
-  rebalance: { variable: 'boolean', read: boolean, default: false },
-  jobs: {
-    variable: 'none',
-    read: matching(isRecord, 'an object of overrides by job name', "write it as { 'price-tick': { period: '1s' } }"),
-    default: Object.freeze({}),
-  },
-  observers: {
-    variable: 'none',
-    read: listOf(isObserver, 'observer', 'JobObserver', 'MetricsObserver'),
-    default: Object.freeze([]),
-  },
+  shutdownTimeout: { type: duration({ leastMs: 3_000 }), default: 8_000 },
+  timeZone: { type: timeZone, default: 'UTC' },
+  misfireGrace: { type: duration({ leastMs: 0 }) },
+  warnAfter: { type: durationOrFalse, default: 8_000 },
+  enabled: { type: boolean, default: true },
+  rebalance: { type: boolean, default: false },
+  jobs: { type: fromCode('object', readJobs), default: Object.freeze({}) },
+  observers: { type: listOf(isObserver, 'observer', 'JobObserver', 'MetricsObserver'), default: NONE },
   interceptors: {
-    variable: 'none',
-    read: listOf(isInterceptor, 'interceptor', 'RunInterceptor', 'TransactionInterceptor'),
-    default: Object.freeze([]),
+    type: listOf(isInterceptor, 'interceptor', 'RunInterceptor', 'TransactionInterceptor'),
+    default: NONE,
   },
 } satisfies ModuleOptionTable;
 
-const IN_CONNECTION = "set connection, as in connection: 'redis://host:6379'";
+const IN_CONNECTION =
+  "set connection, as in connection: 'redis://host:6379' or connection: 'postgresql://user:password@host/database'";
 
-export const MODULE_OPTION_FIXES = {
+const PARTS_OF_CONNECTION = ['redis', 'postgres', 'url', 'host', 'port', 'user', 'username', 'password', 'database'];
+
+/** What to do instead of setting an option that there is not. */
+export const MODULE_OPTION_FIXES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(PARTS_OF_CONNECTION.map((name) => [name, IN_CONNECTION])),
   keyPrefix: 'the keys begin with projectName, so set that instead',
-  redis: IN_CONNECTION,
-  postgres: "set connection, as in connection: 'postgresql://host/database'",
-  url: IN_CONNECTION,
-  host: IN_CONNECTION,
-  port: IN_CONNECTION,
   nodes: "the nodes of a cluster belong in connection, as in connection: { nodes: ['redis://host:6379'] }",
   disabled: 'say enabled: false',
   stallLimit:
     'the limit of heartbeatThread is 20 s, because a leader cannot trust its locks for longer without renewing them',
 };
 
-/** Takes a list of observers or interceptors: objects, or classes of providers. */
+/** A list of observers or interceptors: objects, or classes of providers. */
 function listOf<T>(
   is: (value: unknown) => value is T,
   what: string,
   contract: string,
   example: string,
-): Reader<readonly T[]> {
-  return (value, at) => {
+): OptionType<readonly T[], 'none'> {
+  return fromCode('list', (value, at) => {
     if (!Array.isArray(value)) return at.refuse(value, `a list of ${what}s`, `put it in brackets, as in [${example}]`);
     const entries: readonly unknown[] = value;
     for (const [index, entry] of entries.entries()) {
@@ -106,5 +100,5 @@ function listOf<T>(
       at.in(index).refuse(entry, `an ${what} or the class of one`, `see ${contract} for what it implements`);
     }
     return Object.freeze(entries.filter(is));
-  };
+  });
 }

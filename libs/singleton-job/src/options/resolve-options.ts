@@ -1,15 +1,18 @@
+import { hostname } from 'node:os';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { messageOf } from '../base/errors/message-of.js';
+import { isPostgres, type ReadConnection } from '../store/open-store.js';
+import { callConnection, readAnew, START_LIMIT_MS } from './connection-function.js';
 import { describeValue, isRecord } from '../base/text/describe-value.js';
 import { formatDuration } from '../base/text/duration.js';
-import { ENABLED_VARIABLE, type Environment, OPTION_PREFIX, processEnvironment } from './environment.js';
-import { isPostgres, type ReadConnection } from '../store/open-store.js';
+import { checkThreadConnection } from './heartbeat-thread.js';
 import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
 import { toNodeId } from './names.js';
-import { type Given, OptionReader, type Resolved, withDefaults } from './option-reader.js';
-import { checkThreadConnection } from './read-heartbeat-thread.js';
-import { type Overrides, readOverrides } from './read-overrides.js';
-import { optionInVariable, variablesOf } from './variables.js';
+import { type Given, Place, readOptions, type Resolved, settable, withDefaults } from './option-table.js';
+import { type Overrides, readOverrides } from './overrides.js';
+import { ENABLED_VARIABLE, type Environment, fromVariables, OPTION_PREFIX, optionInVariable } from './variables.js';
 
+type Raw = Readonly<Record<string, unknown>>;
 type GivenOptions = Given<typeof MODULE_OPTIONS>;
 
 /**
@@ -31,112 +34,122 @@ export interface ResolvedOptions extends Omit<Resolved<typeof MODULE_OPTIONS>, '
 const HEARTBEATS_PER_EXPIRY = 3;
 
 /**
+ * {@link resolveOptions} for options whose `connection` may be a function. It is called once now, so that what it returns is checked at
+ * start-up, and again for each new client.
+ *
+ * @throws InvalidOptionsError with every mistake, also if the function fails
+ */
+export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOptions> {
+  if (!isRecord(raw) || typeof raw['connection'] !== 'function') return resolveOptions(raw);
+  const { connection, ...others } = raw as { readonly connection: () => unknown; readonly store?: unknown };
+  // a store wins, so that nothing needs the connection
+  if (others.store !== undefined) return resolveOptions(others);
+  try {
+    const first = await callConnection(connection, START_LIMIT_MS);
+    return Object.freeze({ ...resolveOptions({ ...raw, connection: first }), readConnection: readAnew(connection) });
+  } catch (error: unknown) {
+    if (error instanceof InvalidOptionsError) throw error;
+    // an application without jobs starts all the same
+    if (check(others).problems.length === 0) return resolveOptions(others);
+    const why = 'The start needs its answer, which says whether the store is a Redis or a PostgreSQL';
+    const { problems } = check({ ...raw, connection: 'redis://unknown' });
+    const failure = `${messageOf(error)}. ${why}: start again when it answers`;
+    throw new InvalidOptionsError([failure, ...problems], { cause: error });
+  }
+}
+
+/**
  * Parses and checks the options of the module, and fills in the defaults. The result is frozen. The object that the user passed is
  * neither changed nor frozen.
  *
  * @throws InvalidOptionsError with every mistake
  */
-export function resolveOptions(raw: unknown, environment: Environment = processEnvironment()): ResolvedOptions {
+export function resolveOptions(raw: unknown, environment?: Environment): ResolvedOptions {
   if (!isRecord(raw)) {
     const fix = 'pass them to SingletonJobModule.forRoot(), or return them from the factory of forRootAsync()';
     throw new InvalidOptionsError([`options must be an object, got ${describeValue(raw)}: ${fix}`]);
   }
-  const problems: string[] = [];
-  const resolved = read(raw, environment, problems);
+  const { problems, resolved } = check(raw, environment);
   if (problems.length > 0) throw new InvalidOptionsError(problems);
   return Object.freeze(resolved);
 }
 
-function read(raw: Readonly<Record<string, unknown>>, environment: Environment, problems: string[]): ResolvedOptions {
-  const variables = variablesOf(raw);
-  const reader = new OptionReader({ raw, variables }, problems);
-  const given = reader.read<typeof MODULE_OPTIONS>(MODULE_OPTIONS, MODULE_OPTION_FIXES);
+function check(
+  raw: Raw,
+  { variables: all = {}, hostName }: Environment = { hostName: hostname(), variables: process.env },
+): { readonly problems: readonly string[]; readonly resolved: ResolvedOptions } {
+  const variables = fromVariables(raw);
+  const problems = [...(variables?.problems ?? [])];
+  const at = (key: string): Place => {
+    const hasVariable = variables !== undefined && settable(MODULE_OPTIONS).includes(key);
+    return new Place(key, problems, hasVariable ? `${variables.prefix}${optionInVariable(key)}` : undefined);
+  };
+  const given = readOptions(MODULE_OPTIONS, raw, at, MODULE_OPTION_FIXES);
   const { jobs, ...resolved } = withDefaults(MODULE_OPTIONS, given);
-  const { lockExpiry, heartbeatInterval, heartbeatThread } = given;
-  const heartbeatIntervalMs =
-    lockExpiry === undefined || heartbeatInterval !== undefined
-      ? resolved.heartbeatIntervalMs
-      : heartbeatIntervalFor(lockExpiry.value);
-  const disabledBy = readDisabled(raw['enabled'], given.enabled?.value, environment, problems);
-
-  if (raw['connection'] === undefined && raw['store'] === undefined && disabledBy === undefined) {
+  const variable = all[ENABLED_VARIABLE] ?? '';
+  if (!['', 'true', 'false'].includes(variable)) {
+    const fix = 'set it to false to run no jobs, or unset it';
+    problems.push(`${ENABLED_VARIABLE} must be true or false, got ${describeValue(variable)}: ${fix}`);
+  }
+  const off = disabledBy(raw['enabled'], given.enabled, variable);
+  if (raw['connection'] === undefined && raw['store'] === undefined && off === undefined) {
     const fix =
       "pass a URL of Redis or PostgreSQL, and check the variable that it comes from; or enabled: false to run no jobs, or store: 'memory' for a single process";
-    reader.at('connection').note(`must be given, got undefined: ${fix}`);
+    at('connection').note(`must be given, got undefined: ${fix}`);
   }
-  if (given.crashHandover?.value === true && heartbeatThread === undefined)
-    reader.at('crashHandover').note('needs the heartbeat thread: set heartbeatThread: true, or leave it out');
-  if (heartbeatThread !== undefined && raw['store'] !== undefined) {
-    reader.at('heartbeatThread').note('needs a connection, got a store: leave one of the two out');
-  } else if (heartbeatThread !== undefined) {
-    checkThreadConnection(resolved.connection, reader.at('connection'));
-  }
-  if (resolved.connection !== undefined && !isPostgres(resolved.connection)) {
-    for (const key of ['schema', 'migrate'].filter((name) => raw[name] !== undefined))
-      reader.at(key).note('is for PostgreSQL, got a connection to Redis: leave it out');
-  }
-  checkTimings(raw, given, { ...resolved, heartbeatIntervalMs }, reader);
+  checkTogether(raw, given, at);
   return {
-    ...resolved,
-    heartbeatIntervalMs,
-    // an empty variable counts as not set
-    nodeId: resolved.nodeId ?? toNodeId(environment.POD_NAME || environment.hostName || 'unknown-host'),
-    enabled: disabledBy === undefined,
-    disabledBy,
-    unreadVariables: variables === undefined ? unreadVariables(raw, environment) : Object.freeze([]),
-    ...readOverrides(jobs, variables, problems),
+    problems,
+    resolved: {
+      ...resolved,
+      ...readOverrides(jobs, variables, problems),
+      heartbeatIntervalMs: heartbeatIntervalOf(given),
+      // an empty variable counts as not set
+      nodeId: resolved.nodeId ?? toNodeId(all['POD_NAME'] || hostName || 'unknown-host'),
+      enabled: off === undefined,
+      disabledBy: off,
+      unreadVariables: Object.freeze(variables === undefined ? unreadVariables(raw, all) : []),
+    },
   };
 }
 
+/** Checks options that need or exclude each other. A wrong one is not compared, so that one mistake is not reported as several. */
+function checkTogether(raw: Raw, given: GivenOptions, at: (option: string) => Place): void {
+  const { connection, heartbeatThread, crashHandover, lockExpiry = MODULE_OPTIONS.lockExpiry.default } = given;
+  if (crashHandover === true && heartbeatThread === undefined)
+    at('crashHandover').note('needs the heartbeat thread: set heartbeatThread: true, or leave it out');
+  if (heartbeatThread !== undefined && raw['store'] !== undefined)
+    at('heartbeatThread').note('needs a connection, got a store: leave one of the two out');
+  else if (heartbeatThread !== undefined) checkThreadConnection(connection, at('connection'));
+  for (const key of connection === undefined || isPostgres(connection) ? [] : ['schema', 'migrate'])
+    if (raw[key] !== undefined) at(key).note('is for PostgreSQL, got a connection to Redis: leave it out');
+  const leastMs = HEARTBEATS_PER_EXPIRY * heartbeatIntervalOf(given);
+  const isWrong = (['lockExpiry', 'heartbeatInterval'] as const).some(
+    (key) => raw[key] !== undefined && given[key] === undefined,
+  );
+  if (lockExpiry >= leastMs || isWrong) return;
+  const expected = `${HEARTBEATS_PER_EXPIRY} × heartbeatInterval (${formatDuration(leastMs)})`;
+  const got = `${given.lockExpiry === undefined ? 'the default of ' : ''}${formatDuration(lockExpiry)}`;
+  at('lockExpiry').note(`must be at least ${expected}, got ${got}: raise lockExpiry or lower heartbeatInterval`);
+}
+
+/** If it is not set: a quarter of a `lockExpiry` that is shorter than the default. */
+function heartbeatIntervalOf({ heartbeatInterval, lockExpiry = Infinity }: GivenOptions): number {
+  const isShort = lockExpiry < MODULE_OPTIONS.lockExpiry.default;
+  return heartbeatInterval ?? (isShort ? Math.floor(lockExpiry / 4) : MODULE_OPTIONS.heartbeatInterval.default);
+}
+
 /** The variables of options that code leaves unset. Where code sets the option, it may have read the variable by itself. */
-function unreadVariables(
-  raw: Readonly<Record<string, unknown>>,
-  { optionVariables = [] }: Environment,
-): readonly string[] {
+function unreadVariables(raw: Raw, variables: Raw): readonly string[] {
   const unset = Object.keys(MODULE_OPTIONS).filter((key) => raw[key] === undefined);
   const forms = unset.map((key) => `${OPTION_PREFIX}_${optionInVariable(key)}`);
-  const ofJobs = raw['jobs'] === undefined ? `${OPTION_PREFIX}_JOBS__` : undefined;
-  const isUnread = (name: string) => forms.includes(name) || (ofJobs !== undefined && name.startsWith(ofJobs));
-  return Object.freeze(optionVariables.filter(isUnread));
+  const isUnread = (name: string): boolean =>
+    forms.includes(name) || (unset.includes('jobs') && name.startsWith(`${OPTION_PREFIX}_JOBS__`));
+  return Object.keys(variables).filter((name) => name !== ENABLED_VARIABLE && variables[name] !== '' && isUnread(name));
 }
 
 /** What switches all jobs off. A value that cannot be read also does: it may have been meant to. */
-function readDisabled(
-  raw: unknown,
-  enabled: boolean | undefined,
-  environment: Environment,
-  problems: string[],
-): string | undefined {
-  const variable = environment[ENABLED_VARIABLE];
-  if (variable !== undefined && !['', 'true', 'false'].includes(variable)) {
-    const fix = 'set it to false to run no jobs, or unset it';
-    problems.push(`${ENABLED_VARIABLE} must be true or false, got ${describeValue(variable)}: ${fix}`);
-    return ENABLED_VARIABLE;
-  }
-  if (variable === 'false') return `${ENABLED_VARIABLE}=false`;
+function disabledBy(raw: unknown, enabled: boolean | undefined, variable: string): string | undefined {
+  if (!['', 'true'].includes(variable)) return `${ENABLED_VARIABLE}=${variable}`;
   return raw === undefined || enabled === true ? undefined : 'enabled: false';
-}
-
-/** Compares the two durations with each other, defaults included. A wrong one is not compared, so that one mistake is not reported as several. */
-function checkTimings(
-  raw: Readonly<Record<string, unknown>>,
-  given: GivenOptions,
-  { heartbeatIntervalMs, lockExpiryMs }: Resolved<Pick<typeof MODULE_OPTIONS, TimingName>>,
-  reader: OptionReader,
-): void {
-  const isWrong = (key: TimingName): boolean => raw[key] !== undefined && given[key] === undefined;
-  const leastMs = HEARTBEATS_PER_EXPIRY * heartbeatIntervalMs;
-  if (lockExpiryMs >= leastMs || isWrong('heartbeatInterval') || isWrong('lockExpiry')) return;
-  const expected = `${HEARTBEATS_PER_EXPIRY} × heartbeatInterval (${formatDuration(leastMs)})`;
-  const got = `${given.lockExpiry === undefined ? 'the default of ' : ''}${formatDuration(lockExpiryMs)}`;
-  const fix = 'raise lockExpiry or lower heartbeatInterval';
-  reader.at('lockExpiry').note(`must be at least ${expected}, got ${got}: ${fix}`);
-}
-
-type TimingName = 'heartbeatInterval' | 'lockExpiry';
-
-/** The heartbeat interval if the module sets only `lockExpiry`: a quarter of one that is shorter than the default. */
-function heartbeatIntervalFor(lockExpiryMs: number): number {
-  const { lockExpiry, heartbeatInterval } = MODULE_OPTIONS;
-  return lockExpiryMs < lockExpiry.default ? Math.floor(lockExpiryMs / 4) : heartbeatInterval.default;
 }

@@ -45,8 +45,8 @@ export interface SingletonJobOptions {
    * a Redis Cluster, or `{ postgres }` with options or a `Pool` of `pg`. Required unless there is a `store`, which wins, or `enabled` is false.
    *
    * A function returns any of the other forms, also as a promise: for passwords that change, such as the tokens of IAM. It is called once
-   * at start-up, which fails if it fails, and again for each new client. If it then fails, or takes longer than 3 s, the client connects
-   * later. What it returns may change, but not its kind: one Redis server, a Redis Cluster or a PostgreSQL.
+   * at start-up, which fails if it fails, and again for each new client. If it then fails, or takes longer than 3 s, the client
+   * connects later, and the function is not called again for a second. What it returns may change, but not its kind: one Redis server, a Redis Cluster or a PostgreSQL.
    *
    * @example `connection: async () => ({ host: 'redis', username: 'app', password: await token(), tls: {} })`
    */

@@ -1,26 +1,28 @@
-import { isRecord } from '../base/text/describe-value.js';
+import { editDistance } from '../base/text/suggest.js';
 
-/** How the text of a variable is read for an option. `none`: no variable can set it. */
-export type VariableKind = 'text' | 'boolean' | 'duration' | 'none';
+/** What the variables of `singletonJobConfig` begin with, before `_`. */
+export const OPTION_PREFIX = 'SINGLETON_JOB';
 
-/** How the variable of an option is read. The type of the option decides. */
-export type KindOf<V> = number extends V ? 'duration' : [V] extends [string] ? 'text' : KindOfUnion<V>;
-type KindOfUnion<V> = string extends V ? 'text' : boolean extends V ? 'boolean' : 'none';
+/** The variable that switches all jobs off. */
+export const ENABLED_VARIABLE = 'SINGLETON_JOB_ENABLED';
 
-/** The variables that options were read from, for messages. */
-export interface OptionVariables {
-  /** The prefix of their names: `SINGLETON_JOB_`, or `SINGLETON_JOB_JOBS__DAILY_REPORT__`. */
+/** What variables say beside the options of the module that they set. */
+export interface FromVariables {
+  /** What their names begin with: `SINGLETON_JOB_`. */
   readonly prefix: string;
-  /** Every option that a variable can set, with its value. Undefined: the variable is not set. */
-  readonly values: Readonly<Record<string, unknown>>;
+  /** Options of jobs, by the job as a variable names it: see {@link jobInVariable}. */
+  readonly jobs: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** A sentence about each variable that sets no option. */
   readonly problems: readonly string[];
-  /** The variables of each job, by its name in them. Their values are also in `jobs`. */
-  readonly jobs?: Readonly<Record<string, OptionVariables>>;
 }
 
-/** The field of the options that has their {@link OptionVariables}. It survives a spread. */
-export const FROM_VARIABLES = 'fromVariables';
+/** The field of options that come from variables. It survives a spread, and a second copy of the library finds it. */
+export const FROM_VARIABLES = Symbol.for('nestjs-singleton-job:variables');
+
+/** Undefined: the options come from code. */
+export function fromVariables(options: object): FromVariables | undefined {
+  return Reflect.get(options, FROM_VARIABLES) as FromVariables | undefined;
+}
 
 /** An option as the name of a variable has it: `LOCK_EXPIRY` for `lockExpiry`. */
 export function optionInVariable(option: string): string {
@@ -32,8 +34,23 @@ export function jobInVariable(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, '_').toUpperCase();
 }
 
-/** The variables that options were read from. Undefined: they come from code. */
-export function variablesOf(options: Readonly<Record<string, unknown>>): OptionVariables | undefined {
-  const found = options[FROM_VARIABLES];
-  return isRecord(found) && isRecord(found['values']) ? (found as unknown as OptionVariables) : undefined;
+/** The parts of the environment that options depend on. */
+export interface Environment {
+  readonly hostName: string;
+  /** @default none */
+  readonly variables?: Readonly<Record<string, string | undefined>>;
+}
+
+/** With another word or a digit it is another variable, and not a misspelling. */
+const THREE_WORDS = /^[a-z]+(_[a-z]+){0,2}$/i;
+const MOST_MISSPELT = 2;
+
+/** The variables that may be meant to switch all jobs off, and do not: {@link ENABLED_VARIABLE} is not set. */
+export function misspeltVariables(variables: Readonly<Record<string, string | undefined>> = process.env): string[] {
+  if ((variables[ENABLED_VARIABLE] ?? '') !== '') return [];
+  return Object.keys(variables).filter((name) => {
+    const switchesOff = !['', 'true', undefined].includes(variables[name]);
+    const isClose = THREE_WORDS.test(name) && editDistance(name.toUpperCase(), ENABLED_VARIABLE) <= MOST_MISSPELT;
+    return switchesOff && isClose;
+  });
 }

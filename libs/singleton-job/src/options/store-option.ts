@@ -1,20 +1,15 @@
 import { type Store } from '../store/store.js';
-import { type Reader } from './option-reader.js';
+import { type Reader } from './option-table.js';
 
-const STORE_METHODS: Record<Exclude<keyof Store, 'name' | 'publish'>, true> = {
-  sync: true,
-  compareAndSet: true,
-  addListener: true,
-  open: true,
-  close: true,
-};
+type Method = Exclude<keyof Store, 'name' | 'publish'>;
+const METHODS: Record<Method, true> = { sync: true, compareAndSet: true, addListener: true, open: true, close: true };
 
 /** Reads `store`. */
 export const readStore: Reader<Store | 'memory'> = (store, at) => {
   if (store === 'memory') return store;
   if (typeof store !== 'object' || store === null)
     return at.refuse(store, "a Store or 'memory'", 'leave it out to use Redis, and set connection');
-  const missing = Object.keys(STORE_METHODS).filter((method) => typeof Reflect.get(store, method) !== 'function');
+  const missing = Object.keys(METHODS).filter((method) => typeof Reflect.get(store, method) !== 'function');
   const name: unknown = Reflect.get(store, 'name');
   if (typeof name !== 'string' || name === '') missing.push('name');
   if (missing.length === 0) return store as Store;

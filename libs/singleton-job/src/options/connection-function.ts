@@ -1,0 +1,48 @@
+import { ConnectionFunctionError } from '../base/errors/lock-store.error.js';
+import { messageOf } from '../base/errors/message-of.js';
+import { type ConnectionOptions, type ReadConnection } from '../store/open-store.js';
+import { readConnection } from './connection.js';
+import { Place } from './option-table.js';
+
+/** Longer than a service for secrets takes to answer. Nothing leads yet at start-up. */
+export const START_LIMIT_MS = 10_000;
+/** A leader has 6 s left when its connection breaks: time for a second call, and to connect. */
+const LIMIT_MS = 3_000;
+/** A failure counts for so long: a service for secrets that is down is not called for every attempt of every client. */
+const FAILURE_COUNTS_MS = 1_000;
+
+/** Calls a `connection` that is a function. Rejects if it fails, or does not answer in time: a client would wait for it for ever. */
+export async function callConnection(connection: () => unknown, limitMs = LIMIT_MS): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(reject, limitMs, new Error(`it did not answer within ${limitMs / 1_000} s`));
+  });
+  try {
+    return await Promise.race([Promise.resolve().then(connection), tooLate]);
+  } catch (error: unknown) {
+    throw new ConnectionFunctionError(`connection is a function, and it failed: ${messageOf(error)}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Calls it for each new client. Clients that call at the same time share a call. An answer may be refused, so it is not kept. */
+export function readAnew(connection: () => unknown): ReadConnection {
+  let latest: Promise<ConnectionOptions> | undefined;
+  const forget = (): void => {
+    latest = undefined;
+  };
+  return () => {
+    if (latest !== undefined) return latest;
+    latest = callConnection(connection).then(checked);
+    latest.then(forget, () => setTimeout(forget, FAILURE_COUNTS_MS).unref());
+    return latest;
+  };
+}
+
+function checked(value: unknown): ConnectionOptions {
+  const problems: string[] = [];
+  const connection = readConnection(value, new Place('what the function connection returns', problems));
+  if (connection === undefined || problems.length > 0) throw new ConnectionFunctionError(problems.join('; '));
+  return connection;
+}

@@ -1,0 +1,159 @@
+import { type ConnectionOptions, isPostgres } from '../store/open-store.js';
+import { describeUrl, describeValue, isPlainObject, isRecord } from '../base/text/describe-value.js';
+import { type Place, type Reader } from './option-table.js';
+import { didYouMean } from '../base/text/suggest.js';
+
+type Options = Readonly<Record<string, unknown>>;
+
+const URL_FIX =
+  "write it as 'redis://host:6379', 'rediss://host:6379' for TLS, or 'postgresql://user:password@host/database'";
+
+const KINDS =
+  'a URL of Redis or PostgreSQL, options of ioredis, { nodes, options } of a cluster, an ioredis client, or { postgres }';
+
+const PG_FORMS = "'postgresql://user:password@host/database' or { postgres: { host, user, password, database } }";
+const FOR_POSTGRES = `for PostgreSQL pass ${PG_FORMS}`;
+
+const PASSWORD_FIX =
+  'write connection itself as a function, which is called for each new client, ' +
+  'as in connection: async () => ({ …, password: await token() })';
+
+/** The options of a client of `pg`, and of its `Pool`. */
+const PG_OPTIONS: readonly string[] = (
+  'host port database user password ssl connectionString options application_name fallback_application_name ' +
+  'client_encoding connectionTimeoutMillis statement_timeout query_timeout lock_timeout ' +
+  'idle_in_transaction_session_timeout keepAlive keepAliveInitialDelayMillis enableChannelBinding sslnegotiation ' +
+  'replication binary pipeline stream types max min idleTimeoutMillis maxUses maxLifetimeSeconds allowExitOnIdle log ' +
+  'scramMaxIterations Promise Client verify onConnect'
+).split(' ');
+
+/** The names that other clients and URLs have for them. */
+const PG_NAMES: Readonly<Record<string, string>> = {
+  url: 'connectionString',
+  uri: 'connectionString',
+  username: 'user',
+  dbname: 'database',
+  hostname: 'host',
+  pass: 'password',
+  pwd: 'password',
+};
+
+/** Options that say which server ioredis connects to. Without them it is localhost. */
+const REDIS_SERVER = ['host', 'port', 'path', 'sentinels', 'Connector'];
+
+/** Options of other clients. */
+const NOT_OF_REDIS = ['url', 'socket', 'hostname', 'user', 'database', 'connectionString', 'ssl'];
+
+/** Reads `connection`. What a client itself would check is left to it. No message repeats a text that may contain a password. */
+export const readConnection: Reader<ConnectionOptions> = (connection, at) => {
+  if (typeof connection === 'string') checkUrl(connection, at);
+  else if (!isRecord(connection)) return at.refuse(connection, KINDS, URL_FIX);
+  else if (isRedisClient(connection)) checkOptions(connection['options'], at);
+  else if ('postgres' in connection) checkPostgres(connection, at);
+  else if ('nodes' in connection) checkCluster(connection, at);
+  else checkServer(connection, at);
+  return connection;
+};
+
+function checkUrl(text: string, at: Place): void {
+  const isOfPostgres = isPostgres(text);
+  // an @ in the query does not end a password
+  const [, credentials = ''] = /^\w+:\/\/(.*)@/s.exec(text.replace(/\?\w+=.*$/s, '')) ?? [];
+  // the host of a socket is in the query
+  const valid = isOfPostgres ? text.replace('@/', '@localhost/') : text;
+  const url = URL.canParse(valid) && text.includes('://') ? new URL(valid) : undefined;
+  const got = `got ${describeValue(describeUrl(text))}`;
+  if (/[#/?]/.test(credentials) || !isDecodable(credentials)) {
+    const fix = 'encode user and password with encodeURIComponent()';
+    at.note(`must have no #, /, ? or single % before the '@', ${got} with one: ${fix}`);
+  } else if (isOfPostgres) {
+    const fix = "write it as 'postgresql://user:password@host:5432/database'";
+    if (url === undefined) at.note(`must be a URL, ${got}: ${fix}`);
+  } else if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '') {
+    const fix = /^\w+sql:|^mongodb/.test(text) ? 'the locks can be in Redis or PostgreSQL only' : URL_FIX;
+    at.note(`must be a redis://, rediss:// or postgresql:// URL, ${got}: ${fix}`);
+  } else if (!/^\/?$|^\/\d+$/.test(url.pathname)) {
+    const fix = "write it as in 'redis://host:6379/0', or leave it out";
+    at.note(`must end in the number of a database or in nothing, ${got}: ${fix}`);
+  } else checkOptions(Object.fromEntries(url.searchParams), at);
+}
+
+/** The clients decode user and password when they connect. */
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Checks `{ postgres }`: options of `pg`, or a pool. */
+function checkPostgres({ postgres, ...others }: Options, connection: Place): void {
+  const fix = 'put options of pg into postgres, and schema and migrate beside connection';
+  for (const name of Object.keys(others)) connection.in(name).note(`has no effect here: ${fix}`);
+  const at = connection.in('postgres');
+  if (isPool(postgres)) {
+    if (postgres['ending'] === true)
+      at.note('must not have ended, got a Pool after end(): pass its options, or end it after the application');
+  } else if (isPlainObject(postgres)) {
+    checkOptions(postgres, at);
+    for (const key of Object.keys(postgres).filter((name) => !PG_OPTIONS.includes(name))) {
+      const all = `the options are ${PG_OPTIONS.join(', ')}`;
+      const instead = key in PG_NAMES ? `write ${PG_NAMES[key]}` : didYouMean(key, PG_OPTIONS, all);
+      at.in(key).note(`is no option of pg: ${instead}`);
+    }
+  } else
+    at.refuse(postgres, 'options of pg, or a Pool of pg', `pass its URL or options, as in connection: ${PG_FORMS}`);
+}
+
+function isPool(value: unknown): value is Options {
+  return isRecord(value) && typeof value['connect'] === 'function' && typeof value['totalCount'] === 'number';
+}
+
+function checkCluster({ nodes, options }: Options, at: Place): void {
+  const list: readonly unknown[] = Array.isArray(nodes) ? nodes : [];
+  const expected = 'a list of at least one node, each a URL, a port or { host, port }';
+  if (list.length === 0) at.in('nodes').refuse(nodes, expected, "write it as [{ host: 'redis-0', port: 6379 }]");
+  for (const [index, node] of list.entries()) {
+    const place = at.in(`nodes.${index}`);
+    if (typeof node !== 'string') checkOptions(node, place);
+    else if (node.includes('@')) checkUrl(node.replace(/^(?!\w+:\/\/)/, 'redis://'), place);
+  }
+  checkOptions(options, at.in('options'));
+}
+
+/** Recognised by its shape: two copies of ioredis may be installed. */
+function isRedisClient(value: Options): boolean {
+  return typeof value['duplicate'] === 'function' && typeof value['status'] === 'string';
+}
+
+/** Checks options of ioredis for one server. */
+function checkServer(connection: Options, at: Place): void {
+  const hasServer = REDIS_SERVER.some((key) => (connection[key] ?? '') !== '');
+  const foreign = NOT_OF_REDIS.filter((key) => connection[key] !== undefined);
+  if (isPool(connection)) at.refuse(connection, KINDS, 'write { postgres: pool }');
+  else if (typeof connection['connect'] === 'function' || (!hasServer && !isPlainObject(connection)))
+    at.refuse(connection, KINDS, `pass its URL as a text, or a client of ioredis; ${FOR_POSTGRES}`);
+  else if (foreign.length > 0) {
+    const fix = "pass a URL, as in connection: 'redis://host:6379', or write { host, port, db }";
+    for (const key of foreign) at.in(key).note(`is no option of ioredis, which ignores it: ${fix}; ${FOR_POSTGRES}`);
+  } else if (hasServer) checkOptions(connection, at);
+  else at.refuse(connection, KINDS, `name the server, as in { host: 'localhost', port: 6379 }; ${FOR_POSTGRES}`);
+}
+
+/** Checks what a client would take and the library cannot use. */
+function checkOptions(options: unknown, at: Place): void {
+  if (!isRecord(options)) return;
+  const { keyPrefix, password = '', host, port, redisOptions } = options;
+  if (keyPrefix !== undefined && keyPrefix !== null && keyPrefix !== '')
+    at.in('keyPrefix').note('is not supported: the keys begin with projectName, so set that instead');
+  // the log shows it
+  if (typeof host === 'string' && /@|:\/\//.test(host))
+    at.in('host').note("must be a name or an address, got a URL: pass it as connection: 'redis://host:6379'");
+  if (Number.isNaN(port)) at.in('port').refuse(port, 'a port', 'look where it is computed; Number(undefined) is NaN');
+  if (typeof password === 'number') at.in('password').note('must be a text, got a number: put it in quotes');
+  else if (typeof password !== 'string' && password !== null)
+    at.in('password').refuse(password, 'a text', PASSWORD_FIX);
+  checkOptions(redisOptions, at.in('redisOptions'));
+}

@@ -1,0 +1,50 @@
+import { type ConnectionOptions } from '../store/open-store.js';
+import { isPlainObject, isRecord } from '../base/text/describe-value.js';
+import { type OptionType, type Place, readOptions } from './option-table.js';
+import { fromCode, matching } from './option-types.js';
+import { type HeartbeatThreadOptions } from './singleton-job.options.js';
+
+const WORKER_FILE_FIX = "write it as './dist/heartbeat-thread.js', or leave it out unless the application is bundled";
+
+const NO_THREAD =
+  'cannot be passed to the heartbeat thread, which has its own connection: ' +
+  'pass a URL, or options without clients and functions, or leave heartbeatThread out';
+
+const isFile = (value: unknown): value is string | URL =>
+  (typeof value === 'string' && value !== '') || value instanceof URL;
+
+const workerFile = fromCode('file', matching(isFile, 'the path or URL of a file', WORKER_FILE_FIX));
+const PARTS = { workerFile: { type: workerFile, isRequired: true } } as const;
+
+/** `false` gives nothing: there is no thread. Without a `workerFile` the file is beside the library. */
+export const heartbeatThread: OptionType<Partial<HeartbeatThreadOptions>, 'boolean'> = {
+  name: 'boolean or object',
+  variable: 'boolean',
+  read: (value, at) => {
+    if (value === false) return undefined;
+    if (value === true) return Object.freeze({});
+    if (!isRecord(value))
+      return at.refuse(value, 'true, false or { workerFile }', 'write true unless the application is bundled');
+    return readOptions(PARTS, value, (key) => at.in(key));
+  },
+};
+
+/** Notes a `connection` that cannot be passed to a thread. */
+export function checkThreadConnection(connection: ConnectionOptions | undefined, at: Place): void {
+  try {
+    structuredClone(connection);
+  } catch {
+    (placeOfFunction(connection, at) ?? at).note(NO_THREAD);
+  }
+}
+
+/** The first function in nested lists and objects. Undefined: there is none. */
+function placeOfFunction(value: unknown, at: Place): Place | undefined {
+  if (typeof value === 'function') return at;
+  if (!Array.isArray(value) && !isPlainObject(value)) return undefined;
+  for (const [key, entry] of Object.entries(value)) {
+    const found = placeOfFunction(entry, at.in(key));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

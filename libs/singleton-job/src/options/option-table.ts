@@ -1,0 +1,104 @@
+import { describeValue } from '../base/text/describe-value.js';
+import { didYouMean } from '../base/text/suggest.js';
+
+/** Checks a value and parses it. Undefined: it is wrong, which is noted, or it sets nothing. */
+export type Reader<T> = (value: unknown, at: Place) => T | undefined;
+
+/** How the text of a variable is read. `none`: no variable can set the option. */
+export type VariableKind = 'text' | 'boolean' | 'duration' | 'none';
+
+/** What values an option takes. */
+export interface OptionType<T = unknown, V extends VariableKind = VariableKind> {
+  /** In the words of the page about options. */
+  readonly name: string;
+  readonly variable: V;
+  readonly read: Reader<T>;
+}
+
+/** How an option is read. */
+export interface OptionRow {
+  readonly type: OptionType;
+  /** True: it is read also if it is not given, so that its type can refuse that. */
+  readonly isRequired?: true;
+  readonly default?: unknown;
+}
+
+export type OptionTable = Readonly<Record<string, OptionRow>>;
+
+type ValueOf<R extends OptionRow> = R['type'] extends OptionType<infer T> ? T : never;
+
+/** The options that are set, and right. Options of several places are merged by a spread: the last place wins. */
+export type Given<T extends OptionTable> = { readonly [K in keyof T]?: ValueOf<T[K]> };
+
+/** The values of a table with its defaults. A duration is in milliseconds, and its name ends in `Ms`. */
+export type Resolved<T extends OptionTable> = {
+  readonly [K in keyof T & string as T[K]['type']['variable'] extends 'duration' ? `${K}Ms` : K]:
+    ValueOf<T[K]> | (T[K] extends { isRequired: true } | { default: unknown } ? never : undefined);
+};
+
+/** Where a value stands, for the messages about it. */
+export class Place {
+  constructor(
+    readonly path: string,
+    readonly problems: string[],
+    /** The variable that can set it, where options come from variables. */
+    readonly variable?: string,
+  ) {}
+
+  /** The place of a part of the value. */
+  in(key: string | number): Place {
+    return new Place(`${this.path}.${key}`, this.problems);
+  }
+
+  /** Notes a mistake in one sentence: what is wrong, and the fix. */
+  note(sentence: string): void {
+    const where = this.variable === undefined ? this.path : `${this.path} (${this.variable})`;
+    this.problems.push(`${where} ${sentence}`);
+  }
+
+  /** Notes a wrong value. Returns undefined, as a reader does then. */
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the type of the reader that returns it
+  refuse<T>(value: unknown, expected: string, fix: string): T | undefined {
+    this.note(`must be ${expected}, got ${describeValue(value)}: ${fix}`);
+    return undefined;
+  }
+}
+
+/**
+ * The options that are set and right. Each mistake is noted instead of thrown, so that all mistakes are reported at once. Options that are
+ * not in the table are mistakes too. `fixes` has the fix for names that people expect here.
+ */
+export function readOptions<T extends OptionTable>(
+  table: T,
+  raw: Readonly<Record<string, unknown>>,
+  at: (option: string) => Place,
+  fixes: Readonly<Record<string, string>> = {},
+): Given<T> {
+  const known = Object.keys(table);
+  for (const key of Object.keys(raw)) {
+    if (raw[key] === undefined || known.includes(key)) continue;
+    const fix = Object.hasOwn(fixes, key) ? fixes[key] : undefined;
+    at(key).note(`is no option here: ${fix ?? didYouMean(key, known, `the options are ${known.join(', ')}`)}`);
+  }
+  const given: Record<string, unknown> = {};
+  for (const [key, { type, isRequired }] of Object.entries(table)) {
+    if (raw[key] === undefined && isRequired !== true) continue;
+    const value = type.read(raw[key], at(key));
+    if (value !== undefined) given[key] = value;
+  }
+  return Object.freeze(given) as Given<T>;
+}
+
+/** The values of all options of a table, with the defaults of those that are not given. */
+export function withDefaults<T extends OptionTable>(table: T, given: Given<T>): Resolved<T> {
+  const values = Object.entries(table).map(([key, row]) => [
+    row.type.variable === 'duration' ? `${key}Ms` : key,
+    given[key] ?? row.default,
+  ]);
+  return Object.fromEntries(values) as Resolved<T>;
+}
+
+/** The options that a variable can set. */
+export function settable(table: OptionTable): readonly string[] {
+  return Object.keys(table).filter((option) => table[option]?.type.variable !== 'none');
+}

@@ -1,0 +1,83 @@
+import { isTimeZone } from '../base/time/is-time-zone.js';
+import { durationFix, formatDuration, parseDuration } from '../base/text/duration.js';
+import { type OptionType, type Reader } from './option-table.js';
+import { didYouMean } from '../base/text/suggest.js';
+
+/** A larger number was hardly meant as seconds. */
+const MOST_SECONDS = 100;
+
+/** Takes a duration, and gives its milliseconds. `leastMs` of 0 allows zero. */
+export function duration({ leastMs = 1, mostMs = Infinity } = {}): OptionType<number, 'duration'> {
+  return {
+    name: leastMs > 1 ? `duration from ${formatDuration(leastMs)}` : 'duration',
+    variable: 'duration',
+    read: (value, at) => {
+      const ms = parseDuration(value);
+      if (ms === undefined)
+        return at.refuse(value, "a duration such as 500 (milliseconds), '500ms', '3s' or '5m'", durationFix(value));
+      const isShort = ms < leastMs;
+      if (!isShort && ms <= mostMs) return ms;
+      const expected = isShort ? `at least ${formatDuration(leastMs)}` : `at most ${formatDuration(mostMs)}`;
+      at.note(`must be ${expected}, got ${formatDuration(ms)}: ${isShort ? raiseFix(value, leastMs) : 'lower it'}`);
+      return undefined;
+    },
+  };
+}
+
+/** A small number may have been meant as seconds. */
+function raiseFix(value: unknown, leastMs: number): string {
+  const isMeantAsSeconds = typeof value === 'number' && value < MOST_SECONDS && 1_000 * value >= leastMs;
+  return isMeantAsSeconds ? `a number means milliseconds, write '${value}s' for seconds` : 'raise it';
+}
+
+/** A duration, or false for never. */
+export const durationOrFalse: OptionType<number | false, 'duration'> = {
+  name: 'duration or `false`',
+  variable: 'duration',
+  read: (value, at) => {
+    if (value === false) return value;
+    const ms = parseDuration(value);
+    // zero turns things off elsewhere
+    const fix = ms === undefined ? durationFix(value) : 'write false for never';
+    return ms !== undefined && ms > 0 ? ms : at.refuse(value, "a duration such as '8s', or false", fix);
+  },
+};
+
+export const boolean: OptionType<boolean, 'boolean'> = {
+  name: 'boolean',
+  variable: 'boolean',
+  read: (value, at) => {
+    if (typeof value === 'boolean') return value;
+    const fix =
+      at.variable !== undefined
+        ? 'write true or false, or unset it'
+        : typeof value === 'string'
+          ? `convert the string first, as in process.env.NAME ${value === 'false' ? "!== 'false'" : "=== 'true'"}`
+          : 'pass a boolean, or leave the option out';
+    return at.refuse(value, 'true or false', fix);
+  },
+};
+
+/** Takes what passes `is`. */
+export function matching<T>(
+  is: (value: unknown) => value is T,
+  expected: string,
+  fix: string | ((value: unknown) => string),
+): Reader<T> {
+  return (value, at) => (is(value) ? value : at.refuse(value, expected, typeof fix === 'string' ? fix : fix(value)));
+}
+
+/** A text of some form. */
+export function text<T extends string>(...rule: Parameters<typeof matching<T>>): OptionType<T, 'text'> {
+  return { name: 'text', variable: 'text', read: matching(...rule) };
+}
+
+/** What only code can give. */
+export function fromCode<T>(name: string, read: Reader<T>): OptionType<T, 'none'> {
+  return { name, variable: 'none', read };
+}
+
+export const timeZone = text(isTimeZone, 'an IANA time zone', (value) => {
+  const fix = "use a name such as 'UTC' or 'Asia/Singapore'";
+  return typeof value === 'string' && value !== '' ? didYouMean(value, Intl.supportedValuesOf('timeZone'), fix) : fix;
+});

@@ -1,0 +1,49 @@
+import { isRecord } from '../base/text/describe-value.js';
+import { type GivenJobOptions, type JobOptionName, OPTION_FIXES, OVERRIDES } from './job-option-table.js';
+import { Place, readOptions } from './option-table.js';
+import { type FromVariables, jobInVariable, optionInVariable } from './variables.js';
+
+/** The overrides of jobs, checked. */
+export interface Overrides {
+  /** By the name of the job. */
+  readonly jobs: Readonly<Record<string, GivenJobOptions>>;
+  /** Those of variables, by the name of the job as variables write it: see {@link jobInVariable}. */
+  readonly jobVariables: Readonly<Record<string, GivenJobOptions>>;
+  /** What the names of these variables begin with: `SINGLETON_JOB_JOBS__`. */
+  readonly jobPrefix: string;
+}
+
+/** Reads the entries of `jobs`, and what variables say of jobs. */
+export function readOverrides(
+  jobs: Readonly<Record<string, unknown>>,
+  variables: FromVariables | undefined,
+  problems: string[],
+): Overrides {
+  // no prototype, because a job may be called 'constructor'
+  const byName = Object.create(null) as Record<string, GivenJobOptions>;
+  const byVariable = Object.create(null) as Record<string, GivenJobOptions>;
+  for (const [name, raw] of Object.entries(jobs)) {
+    const at = new Place(`jobs.${name}`, problems);
+    if (isRecord(raw)) byName[name] = readOptions(OVERRIDES, raw, (key) => at.in(key), OPTION_FIXES);
+    else if (raw !== undefined) at.refuse(raw, 'an object of options', "write it as { period: '1s' }");
+  }
+  const jobPrefix = `${variables?.prefix ?? ''}JOBS__`;
+  for (const [form, raw] of Object.entries(variables?.jobs ?? {})) {
+    const at = (key: string) => new Place(key, problems, variableOf(jobPrefix, form, key));
+    byVariable[form] = readOptions(OVERRIDES, raw, at);
+  }
+  return { jobs: Object.freeze(byName), jobVariables: Object.freeze(byVariable), jobPrefix };
+}
+
+/** The overrides of a job: from `jobs` and from variables, which win. `placeOf` names one of them in messages. */
+export function overridesOf(name: string, { jobs, jobVariables, jobPrefix }: Overrides) {
+  const form = jobInVariable(name);
+  const ofVariable = jobVariables[form] ?? {};
+  const placeOf = (option: JobOptionName): string =>
+    option in ofVariable ? `${option} (${variableOf(jobPrefix, form, option)})` : `jobs.${name}.${option}`;
+  return { given: { ...jobs[name], ...ofVariable } as GivenJobOptions, placeOf };
+}
+
+function variableOf(jobPrefix: string, form: string, option: string): string {
+  return `${jobPrefix}${form}__${optionInVariable(option)}`;
+}
