@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
-import { InvalidOptionsError } from '../../libs/singleton-job/src/base/errors/mistakes.errors.js';
 import { formatDuration } from '../../libs/singleton-job/src/base/text/duration.js';
-import { decoratorOptions } from '../../libs/singleton-job/src/options/job-option-table.js';
+import { JOB_OPTIONS } from '../../libs/singleton-job/src/options/job-option-table.js';
 import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
-import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
+import { type OptionRow } from '../../libs/singleton-job/src/options/option-table.js';
+import { JOB_DOCS, MODULE_DOCS, OPTIONS_PAGE, withTables } from '../support/options-page.js';
 import { pagesUnder } from '../support/pages.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -69,19 +69,8 @@ function onEachPage(find: (page: string) => string[]): string[] {
 
 /** A default as the page shows it. */
 function shown(value: unknown): string {
-  if (typeof value === 'number') return formatDuration(value);
+  if (typeof value === 'number') return value === 0 ? '0' : formatDuration(value);
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** Every option of the library, as the error about an unknown option lists them. */
-function knownOptions(): string[] {
-  try {
-    resolveOptions({ projectName: 'docs', enabled: false, noSuchOptionAtAll: true });
-  } catch (error: unknown) {
-    const [problem = ''] = error instanceof InvalidOptionsError ? error.problems : [];
-    return problem.replace(/^.*the options are /, '').split(', ');
-  }
-  return [];
 }
 
 describe('the documentation', () => {
@@ -155,32 +144,22 @@ describe('docs/getting-started.md', () => {
 });
 
 describe('docs/options.md', () => {
-  const PAGE = 'docs/options.md';
-
-  it('has every option of the module in a table', () => {
-    const documented = rowsUnder('option', PAGE).map(([name = '']) => name.replaceAll('`', ''));
-    expect(documented.toSorted()).toEqual(knownOptions().toSorted());
+  it('has the tables that `npm run options` writes, with every option', () => {
+    expect(read(OPTIONS_PAGE)).toBe(withTables(read(OPTIONS_PAGE)));
+    const documented = rowsUnder('option', OPTIONS_PAGE).map(([name = '']) => name.replaceAll('`', ''));
+    expect(documented.toSorted()).toEqual(Object.keys(MODULE_OPTIONS).toSorted());
+    expect(rowsUnder('job option', OPTIONS_PAGE).length).toBeGreaterThan(10);
   });
 
-  it('gives each option the default that the code has', () => {
-    const documented = new Map(rowsUnder('option', PAGE).map(([name = '', value = '']) => [name, value]));
-    const defaults = Object.entries(MODULE_OPTIONS).flatMap(([name, row]) =>
-      'default' in row ? [[`\`${name}\``, `\`${shown(row.default)}\``]] : [],
+  it.each([
+    ['module', MODULE_OPTIONS, MODULE_DOCS],
+    ['job', JOB_OPTIONS, JOB_DOCS],
+  ])('and the docstrings of the %s give each option the default that the code has', (_what, table, docs) => {
+    const defaults = Object.entries<OptionRow>(table).flatMap(([name, { default: value }]) =>
+      value === undefined ? [] : [[name, shown(value)]],
     );
-    expect(defaults.length).toBeGreaterThan(10);
-    expect(defaults.map(([name = '']) => [name, documented.get(name)])).toEqual(defaults);
-    expect(documented.get('`heartbeatThread`')).toBe('`false`');
-  });
-
-  it('has every option of a job, with the kinds that take it', () => {
-    const rows = rowsUnder('job option', PAGE).map(([name = '', kinds = '']) => ({ name: name.slice(1, -1), kinds }));
-    for (const kind of ['fixed-rate', 'interval', 'cron', 'while-leader'] as const) {
-      const documented = rows.filter(({ kinds }) => kinds === 'all' || kinds.includes(kind.replace('-', ' ')));
-      expect([kind, documented.map(({ name }) => name).toSorted()]).toEqual([
-        kind,
-        Object.keys(decoratorOptions(kind)).toSorted(),
-      ]);
-    }
+    const documented = defaults.map(([name = '']) => [name, /`([^`]*)`|'[^']*'/.exec(docs[name]?.default ?? '')?.[0]]);
+    expect(documented.map(([name, value]) => [name, value?.replaceAll(/[`']/g, '')])).toEqual(defaults);
   });
 });
 

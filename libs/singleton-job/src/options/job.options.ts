@@ -6,32 +6,38 @@ export type Overlap = 'skip' | 'cancel-other';
 /** The options that every job has, with ticks or without. */
 interface AnyJobOptions {
   /**
-   * The name of the job in keys, logs and `jobs` overrides. No braces, colons, slashes or spaces. Replicas that use different names run
-   * two different jobs: if you change the name, both run during a rolling deploy. Required in a class that is named at run time, as by
-   * `mixin()`.
+   * The name in keys, logs and overrides. A new name is a new job, and nothing says which one it replaces: during a rolling
+   * deploy both run.
+   *
+   * No braces, colons, slashes or spaces. Required in a class that is named at run time, as by `mixin()`.
    *
    * @default `Class.method`
+   * @see docs/writing-jobs.md#where-jobs-can-be
    */
   readonly name?: string | undefined;
 
   /**
-   * False: the job is checked, but this replica does not compete for it and does not run it.
+   * `false`: this replica checks the job and never runs it.
+   *
+   * It does not compete for the job.
    *
    * @default true
    */
   readonly enabled?: boolean | undefined;
 
   /**
-   * How long a killed leader keeps the lead. More: it is replaced later. Less: a shorter pause of the process or of Redis costs the
-   * lead. From 500 ms to 1 day. A replica sends heartbeats more often if three do not fit into its shortest `lockExpiry`.
+   * As for the module. Below 3 × `heartbeatInterval` (9 s by default), all heartbeats of the replica come every quarter of this value.
    *
-   * @default the `lockExpiry` of the module
+   * More: a killed leader is replaced later. Less: a shorter pause of the process or of the store costs the lead. From 500 ms to 1 day.
+   *
+   * @default that of the module
    */
   readonly lockExpiry?: Duration | undefined;
 
   /**
-   * How long this replica waits after its start until it competes for the job. For a job that needs something which is not ready at
-   * start-up. Zero is allowed.
+   * How long after its start a replica waits before it competes for the job.
+   *
+   * For a job that needs something which is not ready at start-up. Zero is allowed.
    *
    * @default 0
    */
@@ -41,19 +47,21 @@ interface AnyJobOptions {
 /** The options that every job with ticks has. */
 export interface JobOptions extends AnyJobOptions {
   /**
-   * Aborts the signal of a run that takes longer. More: a stuck run blocks the job for longer. Less: a slow run is aborted. A run that
-   * ignores its signal continues, and so do the heartbeats.
+   * The longest time of a run. Then its signal is aborted.
    *
-   * @default none
+   * More: a stuck run blocks the job for longer. Less: a slow run is aborted. A run that ignores its signal continues, and so do the
+   * heartbeats.
    */
   readonly timeout?: Duration | undefined;
 
   /**
+   * As for the module.
+   *
    * Reports a run that takes longer as slow (`runSlow`, a warning in the log), once, and once more if it continues after its abort. The run continues.
    * The report comes up to one `heartbeatInterval` later; a run that ends before it is not reported. More: fewer warnings. Less: a stuck
    * run is noticed sooner. `false`: never.
    *
-   * @default the `warnAfter` of the module
+   * @default that of the module
    */
   readonly warnAfter?: Duration | false | undefined;
 }
@@ -61,19 +69,23 @@ export interface JobOptions extends AnyJobOptions {
 /** For jobs with planned ticks, which do not wait for the last run. */
 interface PlannedOptions {
   /**
-   * What happens to a tick that is due while a run is in flight. `'skip'` drops and reports the tick. `'cancel-other'` aborts the run,
-   * waits until it has ended, and then runs the newest tick that came due.
+   * `'skip'` drops a tick that is due during a run, `'cancel-other'` aborts the run.
+   *
+   * A dropped tick is reported. `'cancel-other'` waits until the run has ended, and then runs the newest tick that came due.
    *
    * @default 'skip'
+   * @see docs/schedules.md#overlap
    */
   readonly overlap?: Overlap | undefined;
 
   /**
-   * Delays each tick by less than this, so that many jobs or many customers do not begin at the same instant. The delay of a tick is
-   * computed from the name of the job and the time of the tick, so it is the same on every replica, and less than the distance to the next
-   * tick. `run.scheduledAt` is the delayed time. Zero is allowed.
+   * Delays each tick by less than this.
+   *
+   * Many jobs, or the jobs of many customers, then do not begin at the same instant. The delay of a tick is computed from the name of the job and the time of the tick, so it is the same on every replica, and less than the
+   * distance to the next tick. `run.scheduledAt` is the delayed time. Zero is allowed.
    *
    * @default 0
+   * @see docs/schedules.md#jitter
    */
   readonly jitter?: Duration | undefined;
 }
@@ -85,9 +97,12 @@ interface PlannedOptions {
  */
 export interface FixedRateOptions extends JobOptions, PlannedOptions {
   /**
-   * Moves the grid of ticks, so that jobs with the same period do not all run at the same instant. Less than the period. Zero is allowed.
+   * Moves the grid of ticks. Less than the period.
+   *
+   * Jobs with the same period then do not all run at the same instant. Zero is allowed.
    *
    * @default 0
+   * @see docs/schedules.md#fixed-rate
    */
   readonly offset?: Duration | undefined;
 }
@@ -106,17 +121,19 @@ export type IntervalOptions = JobOptions;
  */
 export interface CronOptions extends JobOptions, PlannedOptions {
   /**
-   * IANA name of the time zone of the expression.
+   * The IANA time zone of the expression.
    *
-   * @default the `timeZone` of the module
+   * @default that of the module
    */
   readonly timeZone?: string | undefined;
 
   /**
+   * As for the module.
+   *
    * How late an occurrence may still start, for example after an outage. More: it runs after a longer outage. Less: it is reported as
    * missed sooner. Zero: a late occurrence never runs.
    *
-   * @default the `misfireGrace` of the module
+   * @default that of the module
    */
   readonly misfireGrace?: Duration | undefined;
 }
@@ -128,9 +145,12 @@ export interface CronOptions extends JobOptions, PlannedOptions {
  */
 export interface WhileLeaderOptions extends AnyJobOptions {
   /**
-   * From the end of a call to the next one, while this replica leads. After each throw in a row it doubles, up to 30 s or this delay.
+   * From the end of a call to the next one.
+   *
+   * It counts while this replica leads. After each throw in a row it doubles, up to 30 s or this delay.
    *
    * @default '1s'
+   * @see docs/schedules.md#while-leader
    */
   readonly restartDelay?: Duration | undefined;
 }

@@ -31,163 +31,207 @@ export interface HeartbeatThreadOptions {
 /**
  * The options of the module. They are read and checked once, at start-up, and cannot change later.
  *
+ * The first paragraph of each docstring, its default and its link are the tables of docs/options.md.
+ *
  * @example
  * ```ts
  * SingletonJobModule.forRoot({ projectName: 'shop', connection: 'redis://localhost:6379', lockExpiry: '10s' })
  * ```
  */
 export interface SingletonJobOptions {
-  /** The first part of every key and channel. Replicas of one application share it; other applications on the same server must not. */
+  /**
+   * The first part of every key, the same on all replicas. Other applications on the server use another one, and so does staging: otherwise
+   * a staging replica can lead a production job.
+   *
+   * Where both have a job of one name and one schedule, nothing can tell them from two replicas.
+   */
   readonly projectName: string;
 
   /**
-   * Where Redis or PostgreSQL is: a URL `redis:`, `rediss:` or `postgresql:`, options of ioredis or a client of it, `{ nodes, options }` of
-   * a Redis Cluster, or `{ postgres }` with options or a `Pool` of `pg`. Required unless there is a `store`, which wins, or `enabled` is false.
+   * Where Redis or PostgreSQL is: a URL, options, a client, a pool or a function. Required unless there is a `store` or `enabled` is false.
    *
-   * A function returns any of the other forms, also as a promise: for passwords that change, such as the tokens of IAM. It is called once
-   * at start-up, which fails if it fails, and again for each new client. If it then fails, or takes longer than 3 s, the client
-   * connects later, and the function is not called again for a second. What it returns may change, but not its kind: one Redis server, a Redis Cluster or a PostgreSQL.
+   * - A URL: `redis:`, `rediss:` or `postgresql:`.
+   * - Options of ioredis or a client of it, or `{ nodes, options }` of a Redis Cluster.
+   * - `{ postgres }` with options or a `Pool` of `pg`.
+   * - A function, also an asynchronous one: for passwords that change, such as the tokens of IAM. It is called once at start-up, which
+   *   fails if it fails, and again for each new client. If it then fails, or takes longer than 3 s, the client connects later, and the
+   *   function is not called again for a second. What it returns may change, but not its kind: one Redis server, a Redis Cluster or a
+   *   PostgreSQL.
    *
+   * @see docs/production/redis.md#connection
+   * @see docs/production/postgresql.md#connection
    * @example `connection: async () => ({ host: 'redis', username: 'app', password: await token(), tls: {} })`
    */
   readonly connection?: ConnectionOptions | (() => ConnectionOptions | Promise<ConnectionOptions>) | undefined;
 
   /**
-   * The schema of a PostgreSQL in which the tables and functions are. Applications with a `projectName` of their own may share one.
+   * The schema of the tables in PostgreSQL.
+   *
+   * Applications with a `projectName` of their own may share one.
    *
    * @default 'singleton_job'
+   * @see docs/production/postgresql.md#schema
    */
   readonly schema?: string | undefined;
 
   /**
-   * Whether the library creates what is missing in the schema of a PostgreSQL. False: you run the SQL of `postgresMigrations()` yourself,
-   * and until then no job runs: the log says what is missing.
+   * `false`: your team runs the SQL of `postgresMigrations()`.
+   *
+   * Otherwise the library creates what is missing in the schema. Until it is there no job runs, and the log says so.
    *
    * @default true
+   * @see docs/production/postgresql.md#schema
    */
   readonly migrate?: boolean | undefined;
 
   /**
-   * A store that replaces the connection: your own, or `'memory'`. The locks in `'memory'` belong to this process only, so every replica runs every
-   * job. The log warns about that at the start.
+   * Replaces the connection: a store of your own, or `'memory'`, which works within one process only.
+   *
+   * With `'memory'` every replica runs every job. The log warns about that at the start.
+   *
+   * @see docs/testing.md#a-store-of-your-own
    */
   readonly store?: Store | 'memory' | undefined;
 
   /**
-   * How often a replica sends a heartbeat, one for all its jobs. More: fewer commands. Less: a lost lease is noticed sooner. At least
-   * 50 ms. If three do not fit into the `lockExpiry` of a job, the replica uses a quarter of that `lockExpiry` instead.
+   * How often a replica sends a heartbeat, one for all its jobs.
    *
-   * @default '3s', or a quarter of the module's `lockExpiry` if that is set and below 10 s
+   * More: fewer commands. Less: a lost lease is noticed sooner. If three do not fit into the `lockExpiry` of a job, the replica uses a
+   * quarter of that `lockExpiry` instead.
+   *
+   * @default '3s', or a quarter of a `lockExpiry` below 10 s
    */
   readonly heartbeatInterval?: Duration | undefined;
 
   /**
-   * How long a killed leader keeps the lead. More: it is replaced later. Less: a shorter pause of the process or of the server costs the lead.
-   * With `'800ms'`, half a second without an answer is enough. From 500 ms to 1 day, and at least 3 × `heartbeatInterval` if that is set.
-   * A job can have its own.
+   * How long after its last heartbeat a crashed leader is replaced. A leader loses the leadership if the store does not answer, or its
+   * event loop is blocked, until its deadline: for 6 to 9 s by default. It counts for locks too. After a restart of the store, the longest
+   * one of all jobs is the grace period. 1 day at most.
+   *
+   * At least 3 × `heartbeatInterval` if that is set. More: a crashed leader is replaced later. Less: a shorter pause of the process or of the server costs the lead. With `'800ms'`, half a
+   * second without an answer is enough. A job can have its own.
    *
    * @default '10s'
+   * @see docs/guarantees.md
    */
   readonly lockExpiry?: Duration | undefined;
 
   /**
-   * Keeps the leases of this process alive for up to 20 s while a job blocks the event loop. A worker thread with its own connection
-   * sends the heartbeats. On: a long computation does not cost the lead. Off: one connection and one thread less.
+   * Keeps the leases of this process alive for up to 20 s while a job blocks the event loop.
+   *
+   * A worker thread with its own connection sends the heartbeats. On: a long computation does not cost the lead. Off: one connection and
+   * one thread less.
    *
    * - `connection` must be a URL, or options without functions, or a function that returns one of these: the thread gets a copy.
    * - A Redis user needs `+info`. Without it the thread sends nothing.
    * - A bundle needs `{ workerFile }`.
    *
    * @default false
+   * @see docs/options.md#heartbeat-thread
    */
   readonly heartbeatThread?: boolean | HeartbeatThreadOptions | undefined;
 
   /**
-   * With `heartbeatThread`: a process that ends by an uncaught exception, an unhandled rejection or `process.exit()` ends its leases in
-   * the store, so that another replica leads within milliseconds. The process waits for that, for 0.2 s at most. Set it to `false` if a
-   * job has work in a worker thread or in a child process, which may outlive the process by a moment.
+   * With `heartbeatThread`: a process that crashes hands its jobs over at once. `false` if a job has work in other threads or
+   * processes.
+   *
+   * A process that ends by an uncaught exception, an unhandled rejection or `process.exit()` ends its leases in the store, so that another
+   * replica leads within milliseconds. The process waits for that, for 0.2 s at most. Other threads and processes may outlive it by a moment.
    *
    * @default true
+   * @see docs/options.md#crashes
    */
   readonly crashHandover?: boolean | undefined;
 
   /**
-   * The readable part of this replica's name in locks and logs. A random part is always appended, so it need not be unique.
+   * The name of the replica in the store and in logs. A random part is appended.
    *
-   * @default the environment variable POD_NAME, else the name of the host
+   * @default `POD_NAME`, else the host name
    */
   readonly nodeId?: string | undefined;
 
   /**
-   * How long the whole stop may take: waiting for runs, a second after aborting them, and a second to release the locks. More: longer
-   * runs may finish. Less: a sooner exit. At least 3 s. Your platform must wait longer before it kills the process: Docker waits 10 s.
+   * How long a stop may take. Grace periods of the platform must be longer.
+   *
+   * Docker waits 10 s. The time is for waiting for runs, a second after aborting them, and a second to release the locks. More: longer runs may finish. Less: a
+   * sooner exit.
    *
    * @default '8s'
+   * @see docs/production/shutdown.md
    */
   readonly shutdownTimeout?: Duration | undefined;
 
   /**
-   * IANA name of the time zone of cron jobs that do not set one.
+   * The IANA time zone of cron jobs that do not set one.
    *
    * @default 'UTC'
    */
   readonly timeZone?: string | undefined;
 
   /**
-   * How late an occurrence of a cron job may still start. More: it runs after a longer outage. Less: it is reported as missed sooner.
-   * Zero: a late occurrence never runs. A job can have its own.
+   * How late an occurrence of a cron job may still start.
    *
-   * @default `shutdownTimeout` + 2 × the job's own `lockExpiry` + `heartbeatInterval`
+   * Zero: a late occurrence never runs. More: it runs after a longer outage. Less: it is reported as missed sooner. A job can have its own.
+   *
+   * @default `shutdownTimeout` + 2 × the job's own `lockExpiry` + `heartbeatInterval`: 31 s
+   * @see docs/schedules.md#misfire
    */
   readonly misfireGrace?: Duration | undefined;
 
   /**
-   * How long a run may take before it is reported as slow (`runSlow`, a warning in the log). The run continues. The report comes up to one
-   * `heartbeatInterval` later; a run that ends before it is not reported. More: fewer warnings. Less: a stuck run is noticed sooner.
-   * `false`: never. A job can have its own.
+   * Logs a warning when a run takes longer, and one more if it continues after its abort. `false`: never.
+   *
+   * It is the event `runSlow`. The run continues. The report comes up to one `heartbeatInterval` later; a run that ends before it is not reported. More: fewer
+   * warnings. Less: a stuck run is noticed sooner. A job can have its own.
    *
    * @default '8s'
    */
   readonly warnAfter?: Duration | false | undefined;
 
   /**
-   * False: jobs are found and checked, but none runs. The application connects when `LockService` takes its first lock. For a
-   * seed script, a REPL or an end-to-end test.
+   * `false`: the jobs are found and checked, but none runs. For scripts and tests.
    *
-   * The environment variable `SINGLETON_JOB_ENABLED=false` does the same, also if this option is true. Any value of the variable except
-   * `true`, `false` and nothing is an error.
+   * The application connects when `LockService` takes its first lock. The environment variable `SINGLETON_JOB_ENABLED=false` does the
+   * same, also if this option is true. Any value of the variable except `true`, `false` and nothing is an error.
    *
    * @default true
+   * @see docs/production/scripts.md
+   * @see docs/testing.md
    */
   readonly enabled?: boolean | undefined;
 
   /**
-   * True: a replica that leads at least two jobs more than another one gives one back, about every 12 s, until they are even. It
-   * gives back no job that is in a run or due within 5 s, and no `@WhileLeader` method. A job moves at most once in ten minutes. Set it on
-   * every replica. The guide is docs/production/sizing.md.
+   * `true`: replicas even out how many jobs they lead. Set it on every replica.
+   *
+   * A replica that leads at least two jobs more than another one gives one back, about every 12 s, until they are even. It gives back no
+   * job that is in a run or due within 5 s, and no `@WhileLeader` method. A job moves at most once in ten minutes.
    *
    * @default false
+   * @see docs/production/sizing.md#even-out
    */
   readonly rebalance?: boolean | undefined;
 
   /**
-   * Changes to jobs by their name. A name that no job has changes nothing, and the log warns about it.
+   * Changes to jobs by their name. A name of no job is a warning in the log.
    *
    * @default {}
+   * @see docs/options.md#overrides
    */
   readonly jobs?: Readonly<Record<string, JobOverrides | undefined>> | undefined;
 
   /**
-   * Observers of events: objects, or classes of providers of the application.
+   * Observers of events: objects, or classes of providers.
    *
    * @default []
+   * @see docs/observability.md
    */
   readonly observers?: readonly (JobObserver | ObserverClass)[] | undefined;
 
   /**
-   * Interceptors that wrap each run, the first one outermost: objects, or classes of providers of the application.
+   * Interceptors that wrap each run, the first one outermost: objects, or classes of providers.
    *
    * @default []
+   * @see docs/writing-jobs.md#interceptors
    */
   readonly interceptors?: readonly (RunInterceptor | InterceptorClass)[] | undefined;
 }
