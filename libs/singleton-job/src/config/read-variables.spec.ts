@@ -60,6 +60,12 @@ describe('a variable', () => {
     expect(fromVariables(readVariables(variables, 'APP'))?.jobs).toEqual({ DAILY_REPORT: { [option]: value } });
   });
 
+  it('changes no prototype, whatever the job is called', () => {
+    const variables = { APP_JOBS____proto____CRON: '0 4 * * *' };
+    expect(Object.keys(fromVariables(readVariables(variables, 'APP'))?.jobs ?? {})).toEqual(['__proto__']);
+    expect('cron' in {}).toBe(false);
+  });
+
   it('counts as not set if it is empty, so that the default applies', () => {
     const options = { lockExpiry: '20s', ...read({ SINGLETON_JOB_LOCK_EXPIRY: '', SINGLETON_JOB_LOCK_EXPIRE: '' }) };
     expect(options).toMatchObject({ projectName: 'shop', lockExpiry: '20s' });

@@ -27,7 +27,8 @@ export function readVariables(
 ): OptionsFromEnvironment {
   const prefix = `${name}_`;
   const options: Record<string, unknown> = {};
-  const jobs: Record<string, Record<string, unknown>> = {};
+  // no prototype, because a job may be called '__proto__'
+  const jobs = Object.create(null) as Record<string, Record<string, unknown>>;
   const problems: string[] = [];
   for (const [variable, given = ''] of Object.entries(variables)) {
     // docker --env-file keeps the quotes that other readers of such a file remove
