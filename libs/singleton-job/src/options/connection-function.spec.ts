@@ -46,6 +46,13 @@ describe('A connection that is a function', () => {
     await expect(resolve(connections(new Error('Vault is sealed')))).rejects.toMatchObject({ problems: [failure] });
   });
 
+  it('and fails hides no mistake, and makes none of an option for PostgreSQL', async () => {
+    const rest = { schema: 'My-Jobs', migrate: false };
+    await expect(resolve(connections(new Error('sealed')), rest)).rejects.toMatchObject({
+      problems: [expect.stringMatching(/it failed: sealed/), expect.stringMatching(/^schema must be a name/)],
+    });
+  });
+
   it.each([
     [
       'returns another kind',

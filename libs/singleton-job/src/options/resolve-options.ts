@@ -52,7 +52,8 @@ export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOption
     // an application without jobs starts all the same
     if (check(others).problems.length === 0) return resolveOptions(others);
     const why = 'The start needs its answer, which says whether the store is a Redis or a PostgreSQL';
-    const { problems } = check({ ...raw, connection: 'redis://unknown' });
+    // with a PostgreSQL every other option is possible
+    const { problems } = check({ ...raw, connection: 'postgresql://unknown' });
     const failure = `${messageOf(error)}. ${why}: start again when it answers`;
     throw new InvalidOptionsError([failure, ...problems], { cause: error });
   }
