@@ -84,6 +84,17 @@ describe('A connection that is a function', () => {
       );
     });
 
+    it.each([
+      ['one Redis server', 'redis://a', 'a PostgreSQL', 'postgresql://a/b'],
+      ['a PostgreSQL', { postgres: {} }, 'one Redis server', { host: 'a' }],
+      ['a Redis Cluster', { nodes: [7000] }, 'one Redis server', 'redis://a'],
+    ])('fails a later client if it was %s, as %j, and is %s', async (before, first, now, later) => {
+      const { readConnection } = await resolve(connections(first, later));
+      await expect(readConnection?.()).rejects.toThrow(
+        `what the function connection returns must stay ${before}, got ${now}: restart to change it`,
+      );
+    });
+
     it('is not called again in the second after it failed', async () => {
       const { readConnection } = await resolve(connections('redis://a:1', new Error('sealed'), 'redis://b:2'));
       const sealed = 'connection is a function, and it failed: sealed';

@@ -1,6 +1,6 @@
 import { ConnectionFunctionError } from '../base/errors/lock-store.error.js';
 import { messageOf } from '../base/errors/message-of.js';
-import { type ConnectionOptions, type ReadConnection } from '../store/open-store.js';
+import { type ConnectionOptions, isPostgres, type ReadConnection } from '../store/open-store.js';
 import { readConnection } from './connection.js';
 import { Place } from './option-table.js';
 
@@ -27,22 +27,31 @@ export async function callConnection(connection: () => unknown, limitMs = LIMIT_
 }
 
 /** Calls it for each new client. Clients that call at the same time share a call. An answer may be refused, so it is not kept. */
-export function readAnew(connection: () => unknown): ReadConnection {
+export function readAnew(connection: () => unknown, first: ConnectionOptions | undefined): ReadConnection {
   let latest: Promise<ConnectionOptions> | undefined;
   const forget = (): void => {
     latest = undefined;
   };
   return () => {
     if (latest !== undefined) return latest;
-    latest = callConnection(connection).then(checked);
+    latest = callConnection(connection).then((value) => checked(value, kindOf(first)));
     latest.then(forget, () => setTimeout(forget, FAILURE_COUNTS_MS).unref());
     return latest;
   };
 }
 
-function checked(value: unknown): ConnectionOptions {
+function checked(value: unknown, kind: string): ConnectionOptions {
   const problems: string[] = [];
   const connection = readConnection(value, new Place('what the function connection returns', problems));
+  const kindNow = kindOf(connection);
+  // its client would connect to localhost
+  if (problems.length === 0 && kindNow !== kind)
+    problems.push(`what the function connection returns must stay ${kind}, got ${kindNow}: restart to change it`);
   if (connection === undefined || problems.length > 0) throw new ConnectionFunctionError(problems.join('; '));
   return connection;
+}
+
+function kindOf(connection: ConnectionOptions | undefined): string {
+  if (isPostgres(connection)) return 'a PostgreSQL';
+  return typeof connection === 'object' && 'nodes' in connection ? 'a Redis Cluster' : 'one Redis server';
 }

@@ -46,7 +46,8 @@ export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOption
   if (others.store !== undefined) return resolveOptions(others);
   try {
     const first = await callConnection(connection, START_LIMIT_MS);
-    return Object.freeze({ ...resolveOptions({ ...raw, connection: first }), readConnection: readAnew(connection) });
+    const options = resolveOptions({ ...raw, connection: first });
+    return Object.freeze({ ...options, readConnection: readAnew(connection, options.connection) });
   } catch (error: unknown) {
     if (error instanceof InvalidOptionsError) throw error;
     // an application without jobs starts all the same
