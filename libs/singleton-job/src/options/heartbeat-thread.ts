@@ -1,4 +1,4 @@
-import { type ConnectionOptions } from '../store/open-store.js';
+import { succeeds } from '../base/errors/succeeds.js';
 import { isPlainObject, isRecord } from '../base/text/describe-value.js';
 import { type OptionType, type Place, readOptions } from './option-table.js';
 import { fromCode, matching } from './option-types.js';
@@ -29,22 +29,12 @@ export const heartbeatThread: OptionType<Partial<HeartbeatThreadOptions>, 'boole
   },
 };
 
-/** Notes a `connection` that cannot be passed to a thread. */
-export function checkThreadConnection(connection: ConnectionOptions | undefined, at: Place): void {
-  try {
-    structuredClone(connection);
-  } catch {
-    (placeOfFunction(connection, at) ?? at).note(NO_THREAD);
-  }
-}
-
-/** The first function in nested lists and objects. Undefined: there is none. */
-function placeOfFunction(value: unknown, at: Place): Place | undefined {
-  if (typeof value === 'function') return at;
-  if (!Array.isArray(value) && !isPlainObject(value)) return undefined;
-  for (const [key, entry] of Object.entries(value)) {
-    const found = placeOfFunction(entry, at.in(key));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** Notes the part of a `connection` that cannot be passed to a thread. */
+export function checkThreadConnection(connection: unknown, at: Place): void {
+  const isPassable = (value: unknown): boolean => succeeds(() => structuredClone(value));
+  if (isPassable(connection)) return;
+  const parts = Array.isArray(connection) || isPlainObject(connection) ? Object.entries(connection) : [];
+  const [key, part] = parts.find(([, value]) => !isPassable(value)) ?? [];
+  if (key === undefined) at.note(NO_THREAD);
+  else checkThreadConnection(part, at.in(key));
 }
