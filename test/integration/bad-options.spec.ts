@@ -5,8 +5,6 @@ import { SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-j
 import { problemsOf, startApplication } from '../support/nest-application.js';
 
 const { Pool } = pg;
-const ENDED_POOL = new Pool();
-await ENDED_POOL.end();
 
 /** As the clients of ORMs are: with options of its own. */
 class DataSource {
@@ -92,7 +90,6 @@ const CONNECTIONS: Row[] = [
   ['a number for a password of PostgreSQL', { connection: { postgres: { password: 123_456 } } }],
   ['a function for a password of PostgreSQL', { connection: { postgres: { password: () => 'secret' } } }],
   ['a schema beside PostgreSQL options', { connection: { postgres: {}, schema: 'jobs' } }],
-  ['a pool that has ended', { connection: { postgres: ENDED_POOL } }],
   ['a pool and a heartbeat thread', { store: undefined, heartbeatThread: true, connection: { postgres: new Pool() } }],
   ['a schema that needs quotes', { connection: 'postgresql://db/shop', schema: 'My-Jobs' }],
   ['a schema with Redis', { connection: 'redis://cache', schema: 'jobs' }],
@@ -111,7 +108,19 @@ const CONNECTIONS: Row[] = [
   ['a client of an ORM', { connection: new DataSource() }],
   ['options of an ORM for PostgreSQL', { connection: { postgres: { username: 'app' } } }],
   ['a typing mistake in options of PostgreSQL', { connection: { postgres: { databse: 'shop' } } }],
+  [
+    'no decodable password in a connection string',
+    { connection: { postgres: { connectionString: 'postgresql://app:ab%cd@db/shop' } } },
+  ],
+  ['a URL of Redis for PostgreSQL', { connection: { postgres: { connectionString: 'redis://app:secret@cache' } } }],
+  ['an option that pg does not have', { connection: { postgres: { replicaSet: 'rs0' } } }],
+  ['an empty host of PostgreSQL', { connection: { postgres: { host: '' } } }],
   ['an empty host', { connection: { host: '' } }],
+  ['an empty host beside a port', { connection: { host: '', port: 6379 } }],
+  ['a port that is too large', { connection: { host: 'cache', port: 63_790 * 10 } }],
+  ['a URL object', { connection: new URL('redis://app:secret@cache:6379') }],
+  ['a URL as the host of a Sentinel', { connection: { name: 'main', sentinels: [{ host: 'redis://:secret@a' }] } }],
+  ['options of nodes beside the nodes', { connection: { nodes: [7000], redisOptions: { password: 'secret' } } }],
   ['a cluster of no nodes', { connection: { nodes: [] } }],
   ['a client of another library', { connection: { connect: () => undefined } }],
   ['a port alone', { connection: 6379 }],

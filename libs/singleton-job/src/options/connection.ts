@@ -1,3 +1,4 @@
+import { succeeds } from '../base/errors/succeeds.js';
 import { type ConnectionOptions, isPostgres } from '../store/open-store.js';
 import { describeUrl, describeValue, isPlainObject, isRecord } from '../base/text/describe-value.js';
 import { type Place, type Reader } from './option-table.js';
@@ -11,6 +12,7 @@ const URL_FIX =
 const KINDS =
   'a URL of Redis or PostgreSQL, options of ioredis, { nodes, options } of a cluster, an ioredis client, or { postgres }';
 
+const PG_URL_FIX = "write it as 'postgresql://user:password@host:5432/database'";
 const PG_FORMS = "'postgresql://user:password@host/database' or { postgres: { host, user, password, database } }";
 const FOR_POSTGRES = `for PostgreSQL pass ${PG_FORMS}`;
 
@@ -18,14 +20,17 @@ const PASSWORD_FIX =
   'write connection itself as a function, which is called for each new client, ' +
   'as in connection: async () => ({ …, password: await token() })';
 
-/** The options of a client of `pg`, and of its `Pool`. */
-const PG_OPTIONS: readonly string[] = (
+/** The options of a client of `pg`, and of its `Pool`. A test compares them with what the installed `pg` reads. */
+export const PG_OPTIONS: readonly string[] = (
   'host port database user password ssl connectionString options application_name fallback_application_name ' +
   'client_encoding connectionTimeoutMillis statement_timeout query_timeout lock_timeout ' +
   'idle_in_transaction_session_timeout keepAlive keepAliveInitialDelayMillis enableChannelBinding sslnegotiation ' +
   'replication binary pipeline stream types max min idleTimeoutMillis maxUses maxLifetimeSeconds allowExitOnIdle log ' +
-  'scramMaxIterations Promise Client verify onConnect'
+  'scramMaxIterations Promise Client verify onConnect poolSize'
 ).split(' ');
+
+/** A `pg` of tomorrow may have others. */
+const NO_PG_OPTION_FIX = 'leave it out, or pass a Pool of pg, whose options are not checked';
 
 /** The names that other clients and URLs have for them. */
 const PG_NAMES: Readonly<Record<string, string>> = {
@@ -47,7 +52,7 @@ const NOT_OF_REDIS = ['url', 'socket', 'hostname', 'user', 'database', 'connecti
 /** Reads `connection`. What a client itself would check is left to it. No message repeats a text that may contain a password. */
 export const readConnection: Reader<ConnectionOptions> = (connection, at) => {
   if (typeof connection === 'string') checkUrl(connection, at);
-  else if (!isRecord(connection)) return at.refuse(connection, KINDS, URL_FIX);
+  else if (!isRecord(connection) || connection instanceof URL) return at.refuse(connection, KINDS, URL_FIX);
   else if (isRedisClient(connection)) checkOptions(connection['options'], at);
   else if ('postgres' in connection) checkPostgres(connection, at);
   else if ('nodes' in connection) checkCluster(connection, at);
@@ -63,12 +68,11 @@ function checkUrl(text: string, at: Place): void {
   const valid = isOfPostgres ? text.replace('@/', '@localhost/') : text;
   const url = URL.canParse(valid) && text.includes('://') ? new URL(valid) : undefined;
   const got = `got ${describeValue(describeUrl(text))}`;
-  if (/[#/?]/.test(credentials) || !isDecodable(credentials)) {
+  if (/[#/?]/.test(credentials) || !succeeds(() => decodeURIComponent(credentials))) {
     const fix = 'encode user and password with encodeURIComponent()';
     at.note(`must have no #, /, ? or single % before the '@', ${got} with one: ${fix}`);
   } else if (isOfPostgres) {
-    const fix = "write it as 'postgresql://user:password@host:5432/database'";
-    if (url === undefined) at.note(`must be a URL, ${got}: ${fix}`);
+    if (url === undefined) at.note(`must be a URL, ${got}: ${PG_URL_FIX}`);
   } else if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '') {
     const fix = /^\w+sql:|^mongodb/.test(text) ? 'the locks can be in Redis or PostgreSQL only' : URL_FIX;
     at.note(`must be a redis://, rediss:// or postgresql:// URL, ${got}: ${fix}`);
@@ -78,32 +82,24 @@ function checkUrl(text: string, at: Place): void {
   } else checkOptions(Object.fromEntries(url.searchParams), at);
 }
 
-/** The clients decode user and password when they connect. */
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Checks `{ postgres }`: options of `pg`, or a pool. */
 function checkPostgres({ postgres, ...others }: Options, connection: Place): void {
   const fix = 'put options of pg into postgres, and schema and migrate beside connection';
   for (const name of Object.keys(others)) connection.in(name).note(`has no effect here: ${fix}`);
   const at = connection.in('postgres');
-  if (isPool(postgres)) {
-    if (postgres['ending'] === true)
-      at.note('must not have ended, got a Pool after end(): pass its options, or end it after the application');
-  } else if (isPlainObject(postgres)) {
+  if (isPlainObject(postgres)) {
     checkOptions(postgres, at);
-    for (const key of Object.keys(postgres).filter((name) => !PG_OPTIONS.includes(name))) {
-      const all = `the options are ${PG_OPTIONS.join(', ')}`;
-      const instead = key in PG_NAMES ? `write ${PG_NAMES[key]}` : didYouMean(key, PG_OPTIONS, all);
-      at.in(key).note(`is no option of pg: ${instead}`);
+    const { connectionString } = postgres;
+    if (typeof connectionString === 'string' && isPostgres(connectionString))
+      checkUrl(connectionString, at.in('connectionString'));
+    else if (connectionString !== undefined)
+      at.in('connectionString').refuse(connectionString, 'a URL of PostgreSQL', PG_URL_FIX);
+    for (const key of Object.keys(postgres)) {
+      if (postgres[key] === undefined || PG_OPTIONS.includes(key)) continue;
+      const other = Object.hasOwn(PG_NAMES, key) ? `write ${PG_NAMES[key]}` : undefined;
+      at.in(key).note(`is no option of pg: ${other ?? didYouMean(key, PG_OPTIONS, NO_PG_OPTION_FIX)}`);
     }
-  } else
+  } else if (!isPool(postgres))
     at.refuse(postgres, 'options of pg, or a Pool of pg', `pass its URL or options, as in connection: ${PG_FORMS}`);
 }
 
@@ -111,7 +107,9 @@ function isPool(value: unknown): value is Options {
   return isRecord(value) && typeof value['connect'] === 'function' && typeof value['totalCount'] === 'number';
 }
 
-function checkCluster({ nodes, options }: Options, at: Place): void {
+function checkCluster({ nodes, options, ...others }: Options, at: Place): void {
+  const fix = 'put options of Cluster into options, and those of each node into options.redisOptions';
+  for (const name of Object.keys(others)) at.in(name).note(`has no effect here: ${fix}`);
   const list: readonly unknown[] = Array.isArray(nodes) ? nodes : [];
   const expected = 'a list of at least one node, each a URL, a port or { host, port }';
   if (list.length === 0) at.in('nodes').refuse(nodes, expected, "write it as [{ host: 'redis-0', port: 6379 }]");
@@ -145,15 +143,18 @@ function checkServer(connection: Options, at: Place): void {
 /** Checks what a client would take and the library cannot use. */
 function checkOptions(options: unknown, at: Place): void {
   if (!isRecord(options)) return;
-  const { keyPrefix, password = '', host, port, redisOptions } = options;
+  const { keyPrefix, password = '', host, port, redisOptions, sentinels } = options;
   if (keyPrefix !== undefined && keyPrefix !== null && keyPrefix !== '')
     at.in('keyPrefix').note('is not supported: the keys begin with projectName, so set that instead');
-  // the log shows it
-  if (typeof host === 'string' && /@|:\/\//.test(host))
-    at.in('host').note("must be a name or an address, got a URL: pass it as connection: 'redis://host:6379'");
-  if (Number.isNaN(port)) at.in('port').refuse(port, 'a port', 'look where it is computed; Number(undefined) is NaN');
+  // the log shows it, and an empty one is localhost
+  if (typeof host === 'string' && /^$|@|:\/\//.test(host))
+    at.in('host').refuse(host, 'a name or an address', "write 'localhost', or a URL in place of the object");
+  if (!(Number(port ?? 1) >= 1 && Number(port ?? 1) <= 65_535))
+    at.in('port').refuse(port, 'a port from 1 to 65535', 'look where it comes from; Number(undefined) is NaN');
   if (typeof password === 'number') at.in('password').note('must be a text, got a number: put it in quotes');
   else if (typeof password !== 'string' && password !== null)
     at.in('password').refuse(password, 'a text', PASSWORD_FIX);
   checkOptions(redisOptions, at.in('redisOptions'));
+  if (Array.isArray(sentinels))
+    for (const [index, sentinel] of sentinels.entries()) checkOptions(sentinel, at.in(`sentinels.${index}`));
 }

@@ -142,6 +142,8 @@ describe('the resolved options', () => {
     { host: 'redis://:secret@127.0.0.1', port: 1 },
     { nodes: 'redis://:secret@h:1' },
     { nodes: ['redis://:secret@h:1'], password: 'secret' },
+    { sentinels: [{ host: 'redis://:secret@h:1' }], name: 'main' },
+    { postgres: { connectionString: 'postgresql://app:secret%@db/shop' } },
   ])('never show the password of the wrong connection %j', (connection) => {
     const resolve = (): unknown => resolveOptions({ connection, store: connection, timeZone: connection });
 
@@ -157,7 +159,10 @@ describe('the resolved options', () => {
     'postgresql://app:pw@/shop?host=/cloudsql/one&port=7832',
     'postgresql:///shop?host=/tmp',
     'postgresql://app:p%40w@db/shop?application_name=me@host',
+    'postgresql://app:pw@%2Fcloudsql%2Fone/shop',
     { postgres: {} },
+    { postgres: { connectionString: 'postgresql://app:pw@/shop?host=/cloudsql/one', username: undefined } },
+    { postgres: { host: '/cloudsql/one', port: null, poolSize: 2 } },
     { postgres: { host: 'db', user: 'app', max: 3 } },
     { host: 'cache', port: '6379', password: 'x' },
     { path: '/tmp/redis.sock' },

@@ -1,0 +1,25 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import pg from 'pg';
+import { PG_OPTIONS } from './connection.js';
+
+const require = createRequire(import.meta.url);
+
+/** The names of the options that the installed `pg` reads. */
+function readByPg(): Set<string> {
+  const names = new Set<string>();
+  new pg.Client(new Proxy({}, { get: (_, name) => void names.add(String(name)) }));
+  // a pool copies its options, so a proxy would see nothing
+  const pool = readFileSync(createRequire(require.resolve('pg')).resolve('pg-pool'), 'utf8');
+  for (const [, name = ''] of pool.matchAll(/this\.options\.(\w+)/g)) names.add(name);
+  // its tests pass one
+  names.delete('connection');
+  return names;
+}
+
+describe('The options of PostgreSQL that are known', () => {
+  it('are all that pg reads', () => {
+    expect([...PG_OPTIONS].sort()).toEqual([...readByPg()].sort());
+  });
+});
