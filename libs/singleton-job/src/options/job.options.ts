@@ -57,9 +57,9 @@ export interface JobOptions extends AnyJobOptions {
   /**
    * As for the module.
    *
-   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), once, and once more if it continues after its abort. The run continues.
-   * The report comes up to one `heartbeatInterval` later; a run that ends before it is not reported. More: fewer warnings. Less: a stuck
-   * run is noticed sooner. `false`: never.
+   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), once, and once more if it continues after its abort. The run
+   * continues. The report comes up to one `heartbeatInterval` later; a run that ends before it is not reported. More: fewer warnings. Less: a
+   * stuck run is noticed sooner. `false`: never.
    *
    * @default that of the module
    */
@@ -81,8 +81,9 @@ interface PlannedOptions {
   /**
    * Delays each tick by less than this.
    *
-   * Many jobs, or the jobs of many customers, then do not begin at the same instant. The delay of a tick is computed from the name of the job and the time of the tick, so it is the same on every replica, and less than the
-   * distance to the next tick. `run.scheduledAt` is the delayed time. Zero is allowed.
+   * Many jobs, or the jobs of many customers, then do not begin at the same instant. The delay of a tick is computed from the name of the job
+   * and the time of the tick, so it is the same on every replica, and less than the distance to the next tick. `run.scheduledAt` is the
+   * delayed time. Zero is allowed.
    *
    * @default 0
    * @see docs/schedules.md#jitter

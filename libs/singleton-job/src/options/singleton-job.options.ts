@@ -99,17 +99,17 @@ export interface SingletonJobOptions {
    * More: fewer commands. Less: a lost lease is noticed sooner. If three do not fit into the `lockExpiry` of a job, the replica uses a
    * quarter of that `lockExpiry` instead.
    *
-   * @default '3s', or a quarter of a `lockExpiry` below 10 s
+   * @default `'3s'`, or a quarter of a `lockExpiry` below 10 s
    */
   readonly heartbeatInterval?: Duration | undefined;
 
   /**
    * How long after its last heartbeat a crashed leader is replaced. A leader loses the leadership if the store does not answer, or its
-   * event loop is blocked, until its deadline: for 6 to 9 s by default. It counts for locks too. After a restart of the store, the longest
-   * one of all jobs is the grace period. 1 day at most.
+   * event loop is blocked, until its deadline: for 6 to 9 s by default. It counts for locks too. At least
+   * 3 × `heartbeatInterval`, if that is set. 1 day at most.
    *
-   * At least 3 × `heartbeatInterval` if that is set. More: a crashed leader is replaced later. Less: a shorter pause of the process or of the server costs the lead. With `'800ms'`, half a
-   * second without an answer is enough. A job can have its own.
+   * After a restart of the store, the longest one of all jobs is the grace period. More: a crashed leader is replaced later. Less: a shorter
+   * pause of the process or of the server costs the lead. With `'800ms'`, half a second without an answer is enough. A job can have its own.
    *
    * @default '10s'
    * @see docs/guarantees.md
@@ -136,7 +136,8 @@ export interface SingletonJobOptions {
    * processes.
    *
    * A process that ends by an uncaught exception, an unhandled rejection or `process.exit()` ends its leases in the store, so that another
-   * replica leads within milliseconds. The process waits for that, for 0.2 s at most. Other threads and processes may outlive it by a moment.
+   * replica leads within milliseconds. The process waits for that, for 0.2 s at most. Other threads and processes may outlive it by a
+   * moment.
    *
    * @default true
    * @see docs/options.md#crashes
@@ -153,8 +154,8 @@ export interface SingletonJobOptions {
   /**
    * How long a stop may take. Grace periods of the platform must be longer.
    *
-   * Docker waits 10 s. The time is for waiting for runs, a second after aborting them, and a second to release the locks. More: longer runs may finish. Less: a
-   * sooner exit.
+   * Docker waits 10 s. The time is for waiting for runs, a second after aborting them, and a second to release the locks. More: longer runs
+   * may finish. Less: a sooner exit.
    *
    * @default '8s'
    * @see docs/production/shutdown.md
@@ -181,8 +182,8 @@ export interface SingletonJobOptions {
   /**
    * Logs a warning when a run takes longer, and one more if it continues after its abort. `false`: never.
    *
-   * It is the event `runSlow`. The run continues. The report comes up to one `heartbeatInterval` later; a run that ends before it is not reported. More: fewer
-   * warnings. Less: a stuck run is noticed sooner. A job can have its own.
+   * It is the event `runSlow`. The run continues. The report comes up to one `heartbeatInterval` later; a run that ends before it is not
+   * reported. More: fewer warnings. Less: a stuck run is noticed sooner. A job can have its own.
    *
    * @default '8s'
    */
