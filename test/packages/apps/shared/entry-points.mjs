@@ -8,7 +8,7 @@ const EXPECTED = {
   config: 'createSingletonJobConfig',
   'current-run': 'currentRun',
   opentelemetry: 'SingletonJobOpenTelemetryModule',
-  store: 'lockLifeMs',
+  store: 'lifeOf',
   terminus: 'SingletonJobHealthIndicator',
   testing: 'ManualClock',
 };
