@@ -26,6 +26,8 @@ interface Commands {
   readonly sent: number;
   /** What Redis executes inside the scripts that they send. PostgreSQL does not count it. */
   readonly inScripts?: number;
+  /** How often Redis reads from a socket: a round trip, whatever the number of commands in it. PostgreSQL does not count it. */
+  readonly reads?: number;
 }
 
 /** What clients cost a server. */
@@ -51,19 +53,34 @@ async function commandsPerSecond(url: string, windowMs: number): Promise<Command
     if (/^[\d.]+ \[\d+ lua\]/.test(line.replace('+', ''))) inScripts++;
     else sent++;
   };
-  await monitored(url, count, () => delay(windowMs));
-  return { sent: (sent / windowMs) * 1_000, inScripts: (inScripts / windowMs) * 1_000 };
+  const perSecond = (number: number): number => (number / windowMs) * 1_000;
+  // three are not theirs: the last INFO, MONITOR, and the end of its connection
+  const reads = await growthOf(url, readsOf, () => monitored(url, count, () => delay(windowMs)));
+  return { sent: perSecond(sent), inScripts: perSecond(inScripts), reads: perSecond(reads - 3) };
 }
 
 async function cpuMsPerSecond(url: string, windowMs: number): Promise<number> {
+  return ((await growthOf(url, cpuMs, () => delay(windowMs))) / windowMs) * 1_000;
+}
+
+/** By how much a number of a Redis grows meanwhile. */
+async function growthOf(
+  url: string,
+  numberOf: (redis: Redis) => Promise<number>,
+  during: () => Promise<unknown>,
+): Promise<number> {
   const redis = new Redis(url);
   try {
-    const before = await cpuMs(redis);
-    await delay(windowMs);
-    return (((await cpuMs(redis)) - before) / windowMs) * 1_000;
+    const before = await numberOf(redis);
+    await during();
+    return (await numberOf(redis)) - before;
   } finally {
     redis.disconnect();
   }
+}
+
+async function readsOf(redis: Redis): Promise<number> {
+  return Number(/^total_reads_processed:(\d+)/m.exec(await redis.info('stats'))?.[1]);
 }
 
 async function cpuMs(redis: Redis): Promise<number> {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   bullmq,
   electionPerJob,
+  idleRedis,
   keyPerSlot,
   lockPerTick,
   nestLocks,
@@ -17,6 +18,7 @@ import { manyJobs, Replicas } from '../replicas.js';
 import { loadOf } from '../servers.js';
 
 const CONTESTANTS = [
+  idleRedis,
   electionPerJob,
   singletonJob,
   singletonJobShort,
@@ -34,7 +36,7 @@ export const costOfRedis: Measure = {
   title: 'Load of the server',
   about:
     'Three replicas and 100 jobs of 500 ms that do nothing. A command is what a client sends. What Redis executes inside its scripts is ' +
-    'counted beside it. Two windows follow each other: CPU time first, then the commands of Redis by MONITOR, the transactions of PostgreSQL by its statistics.',
+    'counted beside it, and how often it reads from a socket, which is a round trip. Two windows follow each other: CPU time first, then the commands of Redis by MONITOR, the transactions of PostgreSQL by its statistics.',
   run: async ({ pick }) => {
     const rows = await sideBySide(CONTESTANTS, async (contestant) => {
       await using replicas = await Replicas.start(contestant, {
@@ -48,8 +50,13 @@ export const costOfRedis: Measure = {
       // leaders write their records every 10 s, so commands are counted over two of these
       const { cpuMsPerSecond, commandsPerSecond } = loadOf(replicas);
       const cpu = await cpuMsPerSecond(url, pick(10_000, 1_000));
-      const { sent, inScripts } = await commandsPerSecond(url, pick(20_000, 2_000));
-      return { 'commands per s': sent, 'inside scripts per s': inScripts ?? '', 'server CPU, ms per s': cpu };
+      const { sent, inScripts = '', reads = '' } = await commandsPerSecond(url, pick(20_000, 2_000));
+      return {
+        'commands per s': sent,
+        'inside scripts per s': inScripts,
+        'round trips per s': reads,
+        'server CPU, ms per s': cpu,
+      };
     });
     return withRatio(rows, 'commands per s', electionPerJob.name);
   },

@@ -56,12 +56,15 @@ async function measure([jobs, count, on = singletonJob]: Size, { pick }: Scale):
   await delay(pick(10_000, 500));
   // leaders write their records every 10 s, so commands are counted over two of these
   const windowMs = pick(10_000, 1_500);
-  const [cells, { sent }] = await Promise.all([
+  const [cells, { sent, reads = '' }] = await Promise.all([
     repeat(2, () => usageIn(replicas, windowMs)),
     loadOf(replicas).commandsPerSecond(replicas.server.url, 2 * windowMs),
   ]);
   const where = on === singletonJob ? '' : ' on PostgreSQL';
-  return { name: `${jobs} jobs × ${count} replicas${where}`, cells: { ...cells, 'commands per s': sent } };
+  return {
+    name: `${jobs} jobs × ${count} replicas${where}`,
+    cells: { ...cells, 'commands per s': sent, 'round trips per s': reads },
+  };
 }
 
 async function usageIn({ first, last }: Replicas, windowMs: number): Promise<Row['cells']> {
