@@ -112,7 +112,6 @@ export function takeDelayMs(
   { others, led, jobs }: { readonly others: number; readonly led: number; readonly jobs: number },
   random: () => number,
 ): number {
-  if (others <= 0) return 0;
   const fairShare = Math.max(jobs / (others + 1), 1);
   return random() * 5 * others * (0.5 + led / fairShare);
 }

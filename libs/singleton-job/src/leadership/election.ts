@@ -89,7 +89,7 @@ export interface ElectionReplica extends TermReplica {
   readonly observer: ElectionObserver;
   readonly random: () => number;
   readonly leases: OwnLeases;
-  readonly heartbeat: Pick<Heartbeat, 'wish' | 'isComing'>;
+  readonly heartbeat: Pick<Heartbeat, 'wish'>;
   /** It takes nothing, and gives its terms back. */
   readonly isClosing: boolean;
   /** What terms have had to write since before that, they write now. */
@@ -125,8 +125,6 @@ export class Election {
   lookAt = -Infinity;
   /** A record has one open write at a time. */
   #isWriting = false;
-  /** It was read while a write was open. */
-  #mustReadAgain = false;
   /** The order of the answer to the last write: an answer to a sync that left earlier says nothing about the record. */
   #settled = 0;
   /** Time of the store until which an unknown write may still be carried out. */
@@ -286,10 +284,6 @@ export class Election {
   /** The answer to a sync that left at `order`. */
   seen(record: SeenRecord, order: number): void {
     // it may be from before the last write, and others may have changed the record since
-    if (this.#isWriting) {
-      this.#mustReadAgain = true;
-      return;
-    }
     if (this.#settled > order) {
       this.replica.heartbeat.wish(this.name);
       return;
@@ -337,8 +331,6 @@ export class Election {
   ): void {
     this.#isWriting = false;
     this.#settled = answer.order;
-    if (this.#mustReadAgain) this.replica.heartbeat.wish(this.name);
-    this.#mustReadAgain = false;
     this.failure = answer.failure;
     if (answer.failure !== undefined) {
       this.#doubtUntil = Math.max(this.#doubtUntil ?? 0, ask.until);
@@ -399,7 +391,7 @@ export class Election {
       replica.heartbeat.wish(name);
     }
     if (this.record === undefined) {
-      if (!replica.heartbeat.isComing(name, this.#settled)) replica.heartbeat.wish(name);
+      replica.heartbeat.wish(name);
       return;
     }
     // first: nothing may delay the end of a term
@@ -542,7 +534,7 @@ export class Election {
         term.before = undefined;
         return true;
       case 'reclaim':
-        this.#save(term, record, undefined, true);
+        this.#save(term, record);
         return false;
       case 'lost':
         this.#end('preempted');
@@ -580,14 +572,14 @@ export class Election {
   }
 
   /** `order`: a command whose answer is written too. */
-  #save(term: Term, record: SeenRecord, order?: decide.Order, isPublished = order !== undefined): void {
+  #save(term: Term, record: SeenRecord, order?: decide.Order): void {
     if (!this.#mayWrite) return;
     const { holder, fencingToken, version, own, before } = term;
     const sentAt = this.replica.clock.now();
     const incarnation = this.replica.view.incarnation.id;
     const value = { ...decide.patched(record, { own, order, before }, incarnation), holder, fencingToken, incarnation };
     this.#write(value, {
-      isPublished,
+      isPublished: order !== undefined,
       // the caller has given up then
       until: order?.until,
       applied: () => {

@@ -136,17 +136,3 @@ describe('a sync that failed', () => {
     expect(dueAt()).toBe(-Infinity);
   });
 });
-
-describe('the sync under way', () => {
-  it('brings a record that it reads, unless something was answered since it left', () => {
-    const { heartbeat, send } = setup();
-    const before = heartbeat.nextOrder();
-    heartbeat.wish('a');
-    const { order } = send();
-    expect([heartbeat.isComing('a', before), heartbeat.isComing('b', before)]).toEqual([true, false]);
-    const after = heartbeat.nextOrder();
-    expect([before < order && order < after, heartbeat.isComing('a', after)]).toEqual([true, false]);
-    heartbeat.answered();
-    expect(heartbeat.isComing('a', before)).toBe(false);
-  });
-});

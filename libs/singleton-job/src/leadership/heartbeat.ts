@@ -59,11 +59,6 @@ export class Heartbeat {
     return this.#lastOrder;
   }
 
-  /** Whether the sync under way left after `order` and reads the record. */
-  isComing(name: string, order: number): boolean {
-    return this.#underWay !== undefined && order < this.#underWay.order && this.#underWay.request.read.includes(name);
-  }
-
   /** When the next sync leaves, by the monotonic clock. Infinity while one is under way. */
   dueAt(intervalMs: number): number {
     if (this.#underWay !== undefined) return Infinity;

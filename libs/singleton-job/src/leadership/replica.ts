@@ -32,7 +32,7 @@ export interface BackupState {
   /** When the main thread sent its last sync. */
   readonly sentAt: number;
   readonly intervalMs: number;
-  /** The leases that the store has confirmed in this incarnation. */
+  /** Only those that the store knows in this incarnation can be renewed. */
   readonly leases: readonly { readonly id: LeaseId; readonly deadline: Instant }[];
 }
 
@@ -326,7 +326,6 @@ export class Replica implements ElectionReplica {
   leaseFor(lifeMs: number): Lease {
     const lease = this.leases.get(lifeMs);
     if (lease !== undefined) return lease;
-    this.view.meetLife(lifeMs);
     this.heartbeat.wishSync();
     return this.leases.make(lifeMs);
   }
@@ -362,9 +361,7 @@ export class Replica implements ElectionReplica {
   #tellThread(intervalMs: number): void {
     const { backup } = this.parts;
     if (backup === undefined || this.view.isEmpty) return;
-    const leases = this.leases.all.flatMap(({ id, deadline, mustGrant }) =>
-      deadline === undefined || mustGrant ? [] : { id, deadline },
-    );
+    const leases = this.leases.all.flatMap(({ id, deadline }) => (deadline === undefined ? [] : { id, deadline }));
     const { sentAt } = this.heartbeat;
     const state = { incarnation: this.view.incarnation.id, sentAt, intervalMs, leases };
     if (isDeepStrictEqual(state, this.#told)) return;
@@ -400,10 +397,9 @@ export class Replica implements ElectionReplica {
   }
 
   crowd(): Crowd {
-    const { elections, leases, view } = this;
-    const isListed = leases.all.some(({ id }) => view.leases.has(id));
+    const { elections, view } = this;
     this.#crowd ??= {
-      others: view.replicas - (isListed ? 1 : 0),
+      others: view.replicas - 1,
       led: elections.filter(({ term }) => term !== undefined).length,
       jobs: elections.filter(({ candidate }) => candidate.kind === 'job').length,
     };
@@ -490,22 +486,15 @@ export class Replica implements ElectionReplica {
     }
     for (const election of this.#elections.values()) election.met();
     for (const name of read) this.heartbeat.wish(name);
-    this.heartbeat.wishSync();
   }
 
   // ---- Writes
 
   write(election: Election, write: RecordWrite, ifRevision: number): void {
-    const { value, forgetAfterMs, until = this.#endOfOwnLease(election.candidate.lifeMs) } = write;
+    const { value, forgetAfterMs, until = this.view.storeTime + election.candidate.lifeMs } = write;
     const forget = forgetAfterMs !== undefined && { forgetAfterMs };
     const ask = { name: election.name, ifRevision, value: JSON.stringify(value), ...forget };
     this.#outbox.push({ election, write, ask, until });
-  }
-
-  /** By the time of the store. */
-  #endOfOwnLease(lifeMs: number): number {
-    const lease = this.leases.get(lifeMs);
-    return this.view.storeTime + Math.ceil((lease && this.view.leases.get(lease.id)) ?? lifeMs);
   }
 
   /** All writes of a turn, in one request for each `until`. */
