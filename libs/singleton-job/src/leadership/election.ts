@@ -1,5 +1,5 @@
 import { type LeadershipReleaseReason } from '../base/events/reasons.js';
-import { type LeaseId, type Write } from '../store/store.js';
+import { type Write } from '../store/store.js';
 import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, type OpenEdit } from './edit.js';
 import { type Heartbeat } from './heartbeat.js';
@@ -132,9 +132,6 @@ export class Election {
   #memory: decide.Memory = {};
   #highestToken = 0;
   #takeAt: number | undefined;
-  #readAt = Infinity;
-  /** A lease was seen to hold the record: when to look whether it has ended. */
-  #watched: { readonly lease: LeaseId; readonly delayMs: number } | undefined;
   #standBackUntil = -Infinity;
   /** Why the present term is given back. */
   #releasing: { readonly reason: LeadershipReleaseReason; readonly standBackMs: number } | undefined;
@@ -206,12 +203,6 @@ export class Election {
   touch(): void {
     this.lookAt = -Infinity;
     this.replica.touched(this);
-  }
-
-  /** A message says that the record has changed. */
-  hinted(): void {
-    this.#readAt = Math.min(this.#readAt, this.isInHurry ? -Infinity : this.replica.afterHerd());
-    this.touch();
   }
 
   /** A leader and a caller that waits look at once, the others not all at once. */
@@ -289,7 +280,6 @@ export class Election {
       return;
     }
     const { view, observer } = this.replica;
-    this.#readAt = Infinity;
     if (this.#doubtUntil !== undefined && view.storeTime >= this.#doubtUntil) this.#doubtUntil = undefined;
     // another replica was faster
     if (this.#failedOn !== undefined && record.revision !== this.#failedOn) this.#failures = 0;
@@ -386,10 +376,6 @@ export class Election {
     const { name, replica, term } = this;
     for (const edit of this.#edits) if (this.#isAt(edit.giveUpAt)) this.#close(edit, undefined);
     if (this.#isWriting || replica.view.isEmpty) return;
-    if (this.#readAt < Infinity && this.#isAt(this.#readAt)) {
-      this.#readAt = Infinity;
-      replica.heartbeat.wish(name);
-    }
     if (this.record === undefined) {
       replica.heartbeat.wish(name);
       return;
@@ -456,16 +442,8 @@ export class Election {
   #watch({ value }: SeenRecord): void {
     const { replica } = this;
     this.#takeAt = undefined;
-    if (value?.holder === undefined) return;
-    const lease = leaseOf(value.holder);
-    const end = replica.view.endOf(lease);
-    if (replica.clock.now() < end) {
-      this.#watched = undefined;
-      this.#isAt(end);
-      return;
-    }
-    this.#watched ??= { lease, delayMs: this.isInHurry ? 0 : replica.afterHerd() - replica.clock.now() };
-    if (this.#isAt(end + this.#watched.delayMs)) replica.heartbeat.wish(this.name);
+    if (value?.holder === undefined || !this.#isAt(replica.view.endOf(leaseOf(value.holder)))) return;
+    replica.heartbeat.wish(this.name, this.isInHurry ? -Infinity : replica.afterHerd());
   }
 
   #tryToTake(record: SeenRecord, lease: Lease): void {

@@ -7,6 +7,7 @@ const INTERVAL_MS = 3_000;
 function setup(names: readonly string[] = []) {
   const clock = new ManualClock();
   const heartbeat = new Heartbeat(clock);
+  heartbeat.isDeaf = false;
   const leases = { isNewcomer: false, renew: ['a.1@10000'], grant: [], revoke: [] };
   const send = (always: readonly string[] = []): Sync =>
     heartbeat.next(leases, { names, always, intervalMs: INTERVAL_MS });

@@ -21,31 +21,34 @@ export interface Sync {
 
 /**
  * When a sync leaves, and which records it reads. One is under way at a time: wishes meanwhile are joined into the next. Every interval one leaves,
- * which reads a third of the names: so each record is seen every three intervals, also if no message arrives.
+ * which reads a third of the names: so each record is seen every three intervals, also if a message is lost.
  */
 export class Heartbeat {
   readonly #wished = new Set<string>();
-  #isWanted = true;
+  /** When the next sync leaves for what is wished. Infinity: nothing is. */
+  #wishedAt = -Infinity;
   #underWay: Sync | undefined;
   /** When the last sync left that read the next third. */
   #turnedAt = -Infinity;
   #cursor = 0;
   #retryAt = -Infinity;
   #lastOrder = 0;
+  /** No message arrives: it reads all names each time. */
+  isDeaf = true;
   /** When the last sync left. */
   sentAt = -Infinity;
 
   constructor(private readonly clock: Clock) {}
 
-  /** Reads this record with the next sync, which leaves at once. */
-  wish(name: string): void {
+  /** Reads this record with the next sync, which leaves at once, or at this monotonic time at the latest. */
+  wish(name: string, at = -Infinity): void {
     this.#wished.add(name);
-    this.#isWanted = true;
+    this.#wishedAt = Math.min(this.#wishedAt, at);
   }
 
   /** The next sync leaves at once. */
   wishSync(): void {
-    this.#isWanted = true;
+    this.#wishedAt = -Infinity;
   }
 
   /** A new connection: a failed sync need not wait. */
@@ -62,7 +65,7 @@ export class Heartbeat {
   /** When the next sync leaves, by the monotonic clock. Infinity while one is under way. */
   dueAt(intervalMs: number): number {
     if (this.#underWay !== undefined) return Infinity;
-    return Math.max(this.#isWanted ? -Infinity : this.#turnedAt + intervalMs, this.#retryAt);
+    return Math.max(Math.min(this.#wishedAt, this.#turnedAt + intervalMs), this.#retryAt);
   }
 
   /** The next sync: `names` are those of the records that this replica cares about, `always` those that each sync reads if it has a place. */
@@ -74,12 +77,12 @@ export class Heartbeat {
       intervalMs,
     }: { readonly names: readonly string[]; readonly always: readonly string[]; readonly intervalMs: number },
   ): Sync {
-    const wished = [...new Set([...this.#wished, ...this.#nextThird(names, intervalMs)])];
+    const wished = [...new Set([...this.#wished, ...this.#inTurn(names, intervalMs)])];
     // what has no place here is wished again, but not `always`: they would take the place of the others without end
     const read = [...new Set([...wished, ...always])].slice(0, MOST_NAMES);
     this.#wished.clear();
     for (const name of wished.slice(MOST_NAMES)) this.#wished.add(name);
-    this.#isWanted = this.#wished.size > 0;
+    this.#wishedAt = this.#wished.size > 0 ? -Infinity : Infinity;
     this.#underWay = { request: { ...leases, read }, sent: instant(this.clock), order: this.nextOrder() };
     this.sentAt = this.#underWay.sent.now;
     return this.#underWay;
@@ -93,14 +96,15 @@ export class Heartbeat {
   failed({ request }: Sync, intervalMs: number): void {
     this.#underWay = undefined;
     for (const name of request.read) this.wish(name);
-    this.#isWanted = true;
+    this.wishSync();
     this.#retryAt = this.clock.now() + Math.min(intervalMs / 4, LONGEST_RETRY_MS);
   }
 
-  #nextThird(names: readonly string[], intervalMs: number): readonly string[] {
+  #inTurn(names: readonly string[], intervalMs: number): readonly string[] {
     const now = this.clock.now();
     if (now < this.#turnedAt + intervalMs * 0.9) return [];
     this.#turnedAt = now;
+    if (this.isDeaf) return names;
     const third = names.slice(this.#cursor, this.#cursor + Math.min(Math.ceil(names.length / 3), MOST_NAMES));
     const next = this.#cursor + third.length;
     this.#cursor = next >= names.length ? 0 : next;

@@ -112,9 +112,8 @@ export class Replica implements ElectionReplica {
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   /** What terms have had to write since before that, they write now. */
   saveFrom = -Infinity;
-  #readAllAt = -Infinity;
-  /** No message arrives. */
-  #isDeaf = true;
+  /** In [0, 1): drawn anew with each answer. */
+  #herdShare = 0;
   #crowd: Crowd | undefined;
   #drained: (() => void)[] = [];
   /** Why the last sync had no answer. Undefined: it had one. */
@@ -135,15 +134,14 @@ export class Replica implements ElectionReplica {
     store.addListener({
       connected: () => {
         this.heartbeat.retryNow();
-        this.#readAllSoon();
+        this.#readSoon('*');
       },
       listening: (isListening) => {
-        this.#isDeaf = !isListening;
-        this.#readAllSoon();
+        this.heartbeat.isDeaf = !isListening;
+        this.#readSoon('*');
       },
       hint: (names) => {
-        if (names === '*') this.#readAllSoon();
-        else for (const name of names) this.#elections.get(name)?.hinted();
+        this.#readSoon(names);
       },
     });
   }
@@ -151,7 +149,9 @@ export class Replica implements ElectionReplica {
   /** How often heartbeats are sent. */
   get intervalMs(): number {
     const lives = this.leases.all.map(({ lifeMs }) => lifeMs);
-    return heartbeatIntervalFor(this.parts.heartbeatIntervalMs, Math.min(this.parts.lifeMs, ...lives));
+    const { heartbeatIntervalMs, lifeMs } = this.parts;
+    const mostMs = this.heartbeat.isDeaf ? Math.min(heartbeatIntervalMs, POLL_MS) : heartbeatIntervalMs;
+    return heartbeatIntervalFor(mostMs, Math.min(lifeMs, ...lives));
   }
 
   get isClosing(): boolean {
@@ -284,7 +284,6 @@ export class Replica implements ElectionReplica {
     }
     for (let pass = 0; pass < MOST_PASSES && this.#lookAtElections(now); pass++);
     this.#grantLeases();
-    if (now >= this.#readAllAt) this.#readAll(now);
     const { intervalMs } = this;
     if (now >= this.heartbeat.dueAt(intervalMs) && this.#state === 'open') this.#sync(intervalMs);
     this.#send();
@@ -306,7 +305,7 @@ export class Replica implements ElectionReplica {
 
   #setTimer(intervalMs: number): void {
     if (this.#state !== 'open') return;
-    let at = Math.min(this.saveFrom + SAVE_MS, this.#readAllAt, this.heartbeat.dueAt(intervalMs));
+    let at = Math.min(this.saveFrom + SAVE_MS, this.heartbeat.dueAt(intervalMs));
     for (const { lookAt, term } of this.#elections.values())
       at = Math.min(at, lookAt, term?.reclaimBy?.now ?? Infinity);
     for (const { deadline } of this.leases.all) if (deadline !== undefined) at = Math.min(at, deadline.now);
@@ -380,20 +379,17 @@ export class Replica implements ElectionReplica {
 
   // ---- Heartbeat
 
-  #readAll(now: number): void {
-    for (const name of this.#elections.keys()) this.heartbeat.wish(name);
-    this.#readAllAt = this.#isDeaf ? now + POLL_MS : Infinity;
-  }
-
-  #readAllSoon(): void {
-    const isInHurry = this.elections.some((election) => election.isInHurry);
-    this.#readAllAt = Math.min(this.#readAllAt, isInHurry ? -Infinity : this.afterHerd());
+  /** These records, or all, may have changed. */
+  #readSoon(names: readonly string[] | '*'): void {
+    const elections = names === '*' ? this.elections : names.flatMap((name) => this.#elections.get(name) ?? []);
+    const at = elections.some(({ isInHurry }) => isInHurry) ? -Infinity : this.afterHerd();
+    for (const { name } of elections) this.heartbeat.wish(name, at);
     this.#turnSoon();
   }
 
   /** Up to 2 ms for each living lease, and an interval at most. */
   afterHerd(): number {
-    return this.clock.now() + this.random() * Math.min(2 * this.view.leases.size, this.intervalMs);
+    return this.clock.now() + this.#herdShare * Math.min(2 * this.view.leases.size, this.intervalMs);
   }
 
   crowd(): Crowd {
@@ -441,6 +437,7 @@ export class Replica implements ElectionReplica {
     const isFirst = this.view.isEmpty;
     const areLeasesOthers = this.view.learn(result, sent);
     this.heartbeat.answered();
+    this.#herdShare = this.random();
     this.failure = undefined;
     this.observer.synced?.(sync, result, isNew);
     if (isNew) this.#met(request.read);
