@@ -170,7 +170,7 @@ export class Rules {
           return;
         }
         watched.syncedAt = link.syncedAt;
-        if (!process.replica.elections.some(({ term }) => term?.reclaimBy)) watched.syncedBefore = undefined;
+        if (!process.replica.elections.some(({ term }) => term?.reclaim)) watched.syncedBefore = undefined;
       },
       seen: ({ name }) => watched.seenAt.set(name, link.readAt),
       gained: (term) => {
@@ -202,7 +202,7 @@ export class Rules {
 
   #ended(led: Led): void {
     const { term, process, watched, beganAt } = led;
-    const { name, end, reclaimBy, order, holder } = term;
+    const { name, end, reclaim, order, holder } = term;
     if (process.isOver) return;
     this.world.say(process.id, 'ENDS', name, holder, end);
     if (order?.outcome === 'started') this.#lostTriggers.add(order.id);
@@ -219,7 +219,7 @@ export class Rules {
       return;
     }
     if (this.#calmMs(0) > this.#boundMs) this.#violate('L2', `${name}: a term ended (${String(end)}) in calm`);
-    if (reclaimBy === undefined || this.#isHiddenFrom(process)) return;
+    if (reclaim === undefined || this.#isHiddenFrom(process)) return;
     const isOfNow = value?.incarnation === process.replica.view.incarnation.id;
     const isOther = value?.holder !== undefined && value.holder !== holder && isOfNow;
     if (
@@ -264,7 +264,7 @@ export class Rules {
     const ms = trustedMs(term.lease.lifeMs);
     for (const { id, incarnation, sent } of process.thread?.reports ?? []) {
       const isOurs = id === term.lease.id && incarnation === process.replica.view.incarnation.id;
-      if (isOurs && term.reclaimBy === undefined && sent.now + ms > now) [now, wall] = [sent.now + ms, sent.wall + ms];
+      if (isOurs && term.reclaim === undefined && sent.now + ms > now) [now, wall] = [sent.now + ms, sent.wall + ms];
     }
     return process.now() < now && process.wallNow() < wall;
   }
@@ -492,14 +492,14 @@ export class Rules {
   #goesOnBeside(name: string, older: Led, newer: Led): boolean {
     const hasSeen = ({ watched }: Led, { term }: Led): boolean =>
       last(watched.seenAt, name) > (this.#wroteAt.get(term.holder) ?? Infinity);
-    const isReclaiming = older.term.reclaimBy !== undefined || newer.term.reclaimBy !== undefined;
+    const isReclaiming = older.term.reclaim !== undefined || newer.term.reclaim !== undefined;
     const isUnknown = !hasSeen(older, newer) || !hasSeen(newer, older);
     return older.excusedBeside === newer.term && (isReclaiming || isUnknown);
   }
 
   #mayOverlap(name: string, { process, term, beganAt, watched }: Led, newer: Led): boolean {
     const { syncedAt, syncedBefore = syncedAt, seenAt } = watched;
-    const isReclaiming = term.reclaimBy !== undefined;
+    const isReclaiming = term.reclaim !== undefined;
     const isAfterLoss = newer.process.bornAt > (this.#losses.at(-1)?.at ?? Infinity);
     if (isAfterLoss && newer.term.lease.lifeMs < term.lease.lifeMs && (isReclaiming || syncedAt < this.#notedAt))
       return this.#excuse('after a loss, a new process with a shorter life');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as decide from './decide.js';
-import { ABSENT, type JobRecord, type SeenRecord, seenRecord } from './record.js';
+import { ABSENT, type JobRecord, type OwnFields, type SeenRecord, seenRecord } from './record.js';
 
 /** A new process `a`, in an incarnation that began at 1,000 by the clock of the store. */
 const SIGHT: decide.Sight = {
@@ -132,7 +132,7 @@ describe('what earlier leaders leave', () => {
   const ended = { ...run, endedAt: 50 };
   const later = { startedAt: 60, by: 'b' };
 
-  it.each<[string, JobRecord, decide.Memory, object]>([
+  it.each<[string, JobRecord, { fencingToken?: number } & OwnFields, object]>([
     ['is in the record', { fencingToken: 5, lastScheduledAt: 4, run }, {}, { lastScheduledAt: 4, run }],
     [
       'is the end of a run that outlived its term, if no later term was there',
@@ -146,8 +146,18 @@ describe('what earlier leaders leave', () => {
       { fencingToken: 5, run: ended },
       { run: later },
     ],
-    ['is the newest occurrence of the record', { lastScheduledAt: 5 }, { lastScheduledAt: 4 }, { lastScheduledAt: 5 }],
-    ['is the newest occurrence remembered', { lastScheduledAt: 4 }, { lastScheduledAt: 5 }, { lastScheduledAt: 5 }],
+    [
+      'is the newest occurrence of the record',
+      { lastScheduledAt: 5 },
+      { fencingToken: 1, lastScheduledAt: 4 },
+      { lastScheduledAt: 5 },
+    ],
+    [
+      'is the newest occurrence remembered',
+      { lastScheduledAt: 4 },
+      { fencingToken: 1, lastScheduledAt: 5 },
+      { lastScheduledAt: 5 },
+    ],
     ['is remembered where the record is gone', {}, { fencingToken: 5, run: ended }, { run: ended }],
     ['is the run of the record, if the term had none', { fencingToken: 5, run }, { fencingToken: 5 }, { run }],
     [
@@ -156,8 +166,8 @@ describe('what earlier leaders leave', () => {
       { fencingToken: 5, run: ended },
       { run: { ...later, by: 'a' } },
     ],
-  ])('%s', (_rule, value, memory, left) => {
-    expect(decide.leftBehind(value, memory)).toEqual(left);
+  ])('%s', (_rule, value, { fencingToken, ...own }, left) => {
+    expect(decide.leftBehind(value, fencingToken === undefined ? undefined : { own, fencingToken })).toEqual(left);
   });
 });
 
@@ -180,13 +190,9 @@ describe('a term', () => {
   const older = record({ ...ours, incarnation: 'old' });
   const taken = { holder: 'b.1@10000#1', fencingToken: 70, incarnation: 'now' };
   const takenByOneThatIsGone = record({ ...taken, holder: 'c.1@10000#1', fencingToken: 69 });
-  const step = (seen: SeenRecord, incarnation: string, { mayReclaim = true, mustReclaim = true } = {}) => {
-    const reclaimBy = mustReclaim ? { now: 900, wall: 900 } : undefined;
-    return decide.termStep({ holder, fencingToken: 70, incarnation, reclaimBy }, seen, SIGHT, {
-      replicaId: 'a',
-      mayReclaim,
-    });
-  };
+  const reclaim = { by: { now: 900, wall: 900 }, before: ABSENT };
+  const step = (seen: SeenRecord, mustReclaim: boolean) =>
+    decide.termStep({ holder, fencingToken: 70, reclaim: mustReclaim ? reclaim : undefined }, seen, SIGHT, 'a');
 
   it.each<[string, decide.TermStep, SeenRecord]>([
     ['goes on while the record names it', 'serve', record(ours)],
@@ -197,7 +203,7 @@ describe('a term', () => {
     ['is lost when the record cannot be read', 'lost', UNREADABLE],
     ['is lost when an old record has come back', 'lost', older],
   ])('%s', (_rule, expected, seen) => {
-    expect(step(seen, 'now', { mustReclaim: false })).toBe(expected);
+    expect(step(seen, false)).toBe(expected);
   });
 
   it.each<[string, decide.TermStep, SeenRecord]>([
@@ -205,23 +211,12 @@ describe('a term', () => {
     ['writes a record that is gone again', 'reclaim', ABSENT],
     ['writes over the leader of an old snapshot', 'reclaim', record({ ...taken, incarnation: 'old' })],
     ['writes over an earlier leader that is gone', 'reclaim', takenByOneThatIsGone],
-    ['goes on when the record names it', 'reclaimed', record(ours)],
+    ['goes on when the record names it', 'serve', record(ours)],
     ['is lost when another has taken the record', 'lost', record(taken)],
     ['is lost when a later term has been there', 'lost', record({ fencingToken: 71, incarnation: 'old' })],
     ['is lost when the record cannot be read', 'lost', UNREADABLE],
   ])('in another incarnation %s', (_rule, expected, seen) => {
-    expect(step(seen, 'old')).toBe(expected);
-  });
-
-  it('in another incarnation is over at its deadline', () => {
-    expect([older, record(ours)].map((seen) => step(seen, 'old', { mayReclaim: false }))).toEqual([
-      'expired',
-      'expired',
-    ]);
-  });
-
-  it('goes on when the incarnation of before comes back, also with older data', () => {
-    expect([step(record(ours), 'now'), step(ABSENT, 'now')]).toEqual(['reclaimed', 'reclaim']);
+    expect(step(seen, true)).toBe(expected);
   });
 });
 
@@ -231,9 +226,10 @@ describe('a write of a term', () => {
   const other = { ...command, id: 'c2' };
   const order = { id: 'c1', until: 9_000, outcome: 'started', fields: { run } };
   const answered = { ...command, outcome: 'started' };
-  const newer = record({ schedule: 's' }, 1_200);
+  const by = { now: 900, wall: 900 };
+  const newer = { by, before: record({ schedule: 's' }, 1_200) };
   const write = (there: SeenRecord, term: object) =>
-    decide.patched(there, { own: {}, order: undefined, before: undefined, ...term }, 'now');
+    decide.patched(there, { own: {}, order: undefined, reclaim: undefined, ...term }, 'now');
 
   it.each<[string, JobRecord, object, JobRecord]>([
     [
@@ -252,15 +248,15 @@ describe('a write of a term', () => {
     [
       'is on what is there, if that is newer',
       { schedule: 's' },
-      { before: record({ pausedAt: 1 }, 900) },
+      { reclaim: { by, before: record({ pausedAt: 1 }, 900) } },
       { schedule: 's' },
     ],
-    ['brings no old pause back with a snapshot', { pausedAt: 5 }, { before: newer }, { schedule: 's' }],
-    ['keeps a pause of this incarnation', { pausedAt: 5, steeredIn: 'now' }, { before: newer }, { pausedAt: 5 }],
+    ['brings no old pause back with a snapshot', { pausedAt: 5 }, { reclaim: newer }, { schedule: 's' }],
+    ['keeps a pause of this incarnation', { pausedAt: 5, steeredIn: 'now' }, { reclaim: newer }, { pausedAt: 5 }],
     [
       'keeps no pause of an earlier incarnation',
       { pausedAt: 5, steeredIn: 'old' },
-      { before: newer },
+      { reclaim: newer },
       { schedule: 's' },
     ],
   ])('%s', (_rule, there, term, value) => {

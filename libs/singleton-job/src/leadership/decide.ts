@@ -1,6 +1,4 @@
 /** What follows from what a replica has seen and the time: pure functions, each one rule. The order of the rules is in README.md. */
-import { type Instant } from '../base/time/clock.js';
-import { type Incarnation, type LeaseId } from '../store/store.js';
 import {
   type Command,
   type Holder,
@@ -11,15 +9,11 @@ import {
   type RunRecord,
   type SeenRecord,
 } from './record.js';
+import { type Term } from './term.js';
+import { type View } from './view.js';
 
-/** What was seen of the store: see `View`. */
-export interface Sight {
-  readonly incarnation: Incarnation;
-  readonly metAt: Instant;
-  readonly knewAnother: boolean;
-  readonly longestLifeMs: number;
-  readonly leases: ReadonlyMap<LeaseId, number>;
-}
+/** What was seen of the store. */
+export type Sight = Pick<View, 'incarnation' | 'metAt' | 'knewAnother' | 'longestLifeMs' | 'leases'>;
 
 /** Which of its own takes a replica knows of. */
 export interface Self {
@@ -134,20 +128,19 @@ export function claimsLostUntil(
   return isNewest(record, sight) ? 0 : Math.max(sight.incarnation.since, Math.ceil(sight.metAt.wall));
 }
 
-/** The own fields of the last term of this replica, which the record may lack. */
-export interface Memory extends OwnFields {
-  readonly fencingToken?: number;
-}
-
-/** What earlier leaders leave: the record, or what this replica remembers if no later term has been there. */
-export function leftBehind(value: JobRecord, memory: Memory): OwnFields {
-  const isMine = (memory.fencingToken ?? -1) >= (value.fencingToken ?? 0);
+/**
+ * What earlier leaders leave: the record, or the fields of the last term of this replica, which the record may lack, if no later term has been
+ * there.
+ */
+export function leftBehind(value: JobRecord, last?: Pick<Term, 'own' | 'fencingToken'>): OwnFields {
+  const { own = {}, fencingToken = -1 } = last ?? {};
+  const isMine = fencingToken >= (value.fencingToken ?? 0);
   const lastScheduledAt =
-    memory.lastScheduledAt === undefined
+    own.lastScheduledAt === undefined
       ? value.lastScheduledAt
-      : Math.max(value.lastScheduledAt ?? 0, memory.lastScheduledAt);
+      : Math.max(value.lastScheduledAt ?? 0, own.lastScheduledAt);
   // a claim without an answer may be there
-  const run = isMine && (memory.run?.startedAt ?? -1) >= (value.run?.startedAt ?? -1) ? memory.run : value.run;
+  const run = isMine && (own.run?.startedAt ?? -1) >= (value.run?.startedAt ?? -1) ? own.run : value.run;
   return { ...(lastScheduledAt !== undefined && { lastScheduledAt }), ...(run !== undefined && { run }) };
 }
 
@@ -158,31 +151,18 @@ export function interruptedRun(run: RunRecord | undefined, storeNow: number): Ru
 }
 
 /** What a leader does about its term when it sees the record. */
-export type TermStep = 'serve' | 'reclaimed' | 'reclaim' | 'lost' | 'expired';
-
-/** A term as these rules see it. */
-export interface TermSight {
-  readonly holder: Holder;
-  readonly fencingToken: number;
-  /** The incarnation in which its record was written last. */
-  readonly incarnation: string;
-  /** In a new incarnation: the deadline until which the record must be written again. */
-  readonly reclaimBy: Instant | undefined;
-}
+export type TermStep = 'serve' | 'reclaim' | 'lost';
 
 /** Another holder, a deleted or an unreadable record ends a term. In a new incarnation the record is written again. */
 export function termStep(
-  term: TermSight,
+  term: Pick<Term, 'holder' | 'fencingToken' | 'reclaim'>,
   record: SeenRecord,
   sight: Sight,
-  { replicaId, mayReclaim }: { readonly replicaId: string; readonly mayReclaim: boolean },
+  replicaId: string,
 ): TermStep {
   const { value } = record;
-  const isOurs = value?.holder === term.holder && isOfNow(value, sight);
-  // after another incarnation, that of before may come back with older data
-  if (term.incarnation === sight.incarnation.id && term.reclaimBy === undefined) return isOurs ? 'serve' : 'lost';
-  if (!mayReclaim) return 'expired';
-  if (isOurs) return 'reclaimed';
+  if (value?.holder === term.holder && isOfNow(value, sight)) return 'serve';
+  if (term.reclaim === undefined) return 'lost';
   const isTaken = isHeld(record, { replicaId, holder: term.holder }, sight);
   const isLater = (value?.fencingToken ?? 0) > term.fencingToken;
   return isTaken || isLater || record.isUnreadable === true ? 'lost' : 'reclaim';
@@ -203,21 +183,17 @@ export interface Order {
 }
 
 /**
- * The record with the own fields of a term and the outcome of a command. `before`: as seen before a new incarnation. The own fields are written
- * on the newer of the two, so that an old snapshot brings no old pause back; but on what is there if it was steered in this incarnation.
+ * The record with the own fields of a term and the outcome of a command. They are written on the newer of what is there and what was seen before
+ * a new incarnation, so that an old snapshot brings no old pause back; but on what is there if it was steered in this incarnation.
  */
 export function patched(
   record: SeenRecord,
-  {
-    own,
-    order,
-    before,
-  }: { readonly own: OwnFields; readonly order: Order | undefined; readonly before: SeenRecord | undefined },
+  { own, order, reclaim }: Pick<Term, 'own' | 'order' | 'reclaim'>,
   incarnation: string,
 ): JobRecord {
-  const isBeforeNewer =
-    before !== undefined && before.revision > record.revision && record.value?.steeredIn !== incarnation;
-  const there = isBeforeNewer ? before.value : record.value;
+  const { revision = 0, value: before } = reclaim?.before ?? {};
+  const isBeforeNewer = revision > record.revision && record.value?.steeredIn !== incarnation;
+  const there = isBeforeNewer ? before : record.value;
   const value: JobRecord = { ...there, steeredIn: undefined, ...own, ...order?.fields };
   if (order === undefined || value.command?.id !== order.id) return value;
   return { ...value, command: { ...value.command, outcome: order.outcome } };

@@ -2,8 +2,7 @@ import { type LeadershipReleaseReason } from '../base/events/reasons.js';
 import { type Write } from '../store/store.js';
 import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, type OpenEdit } from './edit.js';
-import { type Heartbeat } from './heartbeat.js';
-import { type Lease, type OwnLeases } from './lease.js';
+import { type Lease } from './lease.js';
 import {
   ABSENT,
   holderLifeMs,
@@ -14,7 +13,8 @@ import {
   type SeenRecord,
   shows,
 } from './record.js';
-import { type Backlog, Term, type TermEnd, type TermReplica } from './term.js';
+import { type Replica } from './replica.js';
+import { type Backlog, Term, type TermEnd } from './term.js';
 
 /** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
 const FORGET_LOCK_MS = 24 * 3_600_000;
@@ -76,35 +76,6 @@ export interface RecordWrite {
   readonly unknown?: ((revision: number) => void) | undefined;
 }
 
-/** How many other replicas are alive, how many records this one holds, and how many jobs it knows. */
-export interface Crowd {
-  readonly others: number;
-  readonly led: number;
-  readonly jobs: number;
-}
-
-/** Its replica, as an election needs it. All times are monotonic unless they say otherwise. */
-export interface ElectionReplica extends TermReplica {
-  readonly id: string;
-  readonly observer: ElectionObserver;
-  readonly random: () => number;
-  readonly leases: OwnLeases;
-  readonly heartbeat: Pick<Heartbeat, 'wish'>;
-  /** It takes nothing, and gives its terms back. */
-  readonly isClosing: boolean;
-  /** What terms have had to write since before that, they write now. */
-  readonly saveFrom: number;
-  /** The lease for this life, made if there is none. */
-  leaseFor(lifeMs: number): Lease;
-  /** For the wait before a take. */
-  crowd(): Crowd;
-  /** A random time from now, so that not all replicas look at once. */
-  afterHerd(): number;
-  write(election: Election, write: RecordWrite, ifRevision: number): void;
-  /** {@link Election.look} is called soon. */
-  touched(election: Election): void;
-}
-
 /**
  * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by looking: {@link look} decides from
  * what was seen and the time alone, however that was learned.
@@ -129,14 +100,13 @@ export class Election {
   #settled = 0;
   /** Time of the store until which an unknown write may still be carried out. */
   #doubtUntil: number | undefined;
-  #memory: decide.Memory = {};
+  /** The last one that is over. */
+  #lastTerm: Term | undefined;
   #highestToken = 0;
   #takeAt: number | undefined;
   #standBackUntil = -Infinity;
-  /** Why the present term is given back. */
-  #releasing: { readonly reason: LeadershipReleaseReason; readonly standBackMs: number } | undefined;
   /** The term that was given back last, until the record shows that. */
-  #left: { readonly term: Term; readonly reason: LeadershipReleaseReason } | undefined;
+  #given: Term | undefined;
   #writtenAt = -Infinity;
   /** Writes in a row that the store did not carry out on the revision that is there. The next one waits longer: it may refuse them all. */
   #failures = 0;
@@ -151,7 +121,7 @@ export class Election {
   constructor(
     /** A later one of the same record takes its place. */
     public candidate: Candidate,
-    private readonly replica: ElectionReplica,
+    private readonly replica: Replica,
   ) {}
 
   get name(): string {
@@ -194,11 +164,6 @@ export class Election {
     return result as Promise<T | undefined>;
   }
 
-  /** What a run leaves that outlived its term. */
-  remember(fencingToken: number, fields: OwnFields): void {
-    if (this.#memory.fencingToken === fencingToken) this.#memory = { ...this.#memory, ...fields };
-  }
-
   /** The replica looks at it now. */
   touch(): void {
     this.lookAt = -Infinity;
@@ -224,7 +189,7 @@ export class Election {
 
   /** The term in which runs may start. Undefined: this replica does not lead, or is giving its term back. */
   get activeTerm(): Term | undefined {
-    return this.#releasing === undefined ? this.term : undefined;
+    return this.term?.release === undefined ? this.term : undefined;
   }
 
   /** This replica competes now, and knows of no living leader. */
@@ -297,7 +262,7 @@ export class Election {
     this.#highestToken = Math.max(this.#highestToken, fencingToken);
     this.replica.view.meetLife(holderLifeMs(record));
     if (holder !== undefined) this.#lastHolder = replicaOf(leaseOf(holder));
-    if (this.#left !== undefined && holder !== this.#left.term.holder) this.#reportReleased(true);
+    if (holder !== this.#given?.holder) this.#reportReleased(true);
   }
 
   /** Another incarnation: nothing that was seen counts. */
@@ -305,11 +270,7 @@ export class Election {
     this.record = undefined;
     this.#metOn = undefined;
     this.#failures = 0;
-    const { term } = this;
-    if (term !== undefined && term.reclaimBy === undefined) {
-      term.reclaimBy = term.deadline;
-      term.before = this.known;
-    }
+    this.term?.meet(this.known);
     this.touch();
   }
 
@@ -343,9 +304,8 @@ export class Election {
   expire(): void {
     const { term, replica } = this;
     if (term === undefined) return;
-    const { lease, reclaimBy } = term;
-    const isLate = reclaimBy !== undefined && replica.clock.now() >= reclaimBy.now;
-    if (isLate || replica.leases.find(lease.id) === undefined) this.#end('expired');
+    const isLate = term.reclaim !== undefined && replica.clock.now() >= term.reclaim.by.now;
+    if (isLate || replica.leases.find(term.lease.id) === undefined) this.#end('expired');
   }
 
   /** The process ends: what is not released now ends with its lease. */
@@ -408,7 +368,7 @@ export class Election {
       this.#takeAt = undefined;
       const mustRelease = candidate.isIdle && decide.mustRelease(record, this.#self, view);
       // in data of before that came back it hides a later leader, who writes the record again
-      if (mustRelease && this.#isAt(this.graceEnd()) && this.#mayWrite) this.#writeRelease(record.value ?? {}, false);
+      if (mustRelease && this.#isAt(this.graceEnd()) && this.#mayWrite) this.#writeRelease(record.value ?? {});
       return;
     }
     const lease = replica.leaseFor(candidate.lifeMs);
@@ -458,7 +418,7 @@ export class Election {
     const last = before.holder === undefined ? undefined : replicaOf(leaseOf(before.holder));
     const lastHolder = last === replica.id ? undefined : last;
     // if the record is gone, what was seen last is still true of the past
-    const left = decide.leftBehind(record.value ?? this.#lastValue ?? {}, this.#memory);
+    const left = decide.leftBehind(record.value ?? this.#lastValue ?? {}, this.#lastTerm);
     const backlog: Backlog = { record: record.value, left, lastHolder, claimsLostUntil, takenAt: storeNow };
     const own = candidate.inherit(backlog);
     const incarnation = view.incarnation.id;
@@ -468,11 +428,9 @@ export class Election {
       {
         isPublished: true,
         applied: () => {
-          const facts = { name: this.name, holder, fencingToken, lease, backlog };
-          this.#begin(
-            new Term(facts, { replica, election: this }, { own, incarnation, ignoredCommand: before.command?.id }),
-            takeover,
-          );
+          const ignoredCommand = before.command?.id;
+          const facts = { name: this.name, holder, fencingToken, lease, backlog, own, ignoredCommand };
+          this.#begin(new Term(facts, replica, this), takeover);
         },
       },
     );
@@ -491,7 +449,6 @@ export class Election {
     const isInUse = replica.leases.find(term.lease.id) === term.lease;
     if (!isInUse || !term.lease.isValid(replica.clock) || !this.isWanted || replica.isClosing) return;
     this.term = term;
-    this.#releasing = undefined;
     replica.observer.gained?.(term, takeover);
     candidate.lead(term);
   }
@@ -500,16 +457,10 @@ export class Election {
 
   /** Whether the record names the term. If not, the term is over, or the record is written again in a new incarnation. */
   #isNamed(term: Term, record: SeenRecord): boolean {
-    const { clock, id: replicaId, view } = this.replica;
-    const mayReclaim = term.reclaimBy === undefined || clock.now() < term.reclaimBy.now;
-    const step = decide.termStep(term, record, view, { replicaId, mayReclaim });
+    const step = decide.termStep(term, record, this.replica.view, this.replica.id);
     switch (step) {
       case 'serve':
-        return true;
-      case 'reclaimed':
-        term.incarnation = view.incarnation.id;
-        term.reclaimBy = undefined;
-        term.before = undefined;
+        term.reclaim = undefined;
         return true;
       case 'reclaim':
         this.#save(term, record);
@@ -517,17 +468,13 @@ export class Election {
       case 'lost':
         this.#end('preempted');
         return false;
-      case 'expired':
-        this.#end('expired');
-        return false;
     }
   }
 
   #lookAtTerm(term: Term, record: SeenRecord): void {
     const { candidate, replica } = this;
     const { value = {} } = record;
-    const mustSave = (): boolean => term.isUrgent || term.unsavedSince < replica.saveFrom;
-    if (mustSave() && shows(value, term.own)) term.shown(term.version);
+    if (this.#isAt(term.saveAt) && shows(value, term.own)) term.shown(term.version);
     // a leader that gives the job back starts no run, neither of its schedule nor for a command
     if (value.pausedAt !== undefined) {
       term.refuseClaims();
@@ -540,22 +487,26 @@ export class Election {
       this.#release('paused');
     } else if (replica.isClosing) this.#release('shutdown');
     this.#obey(term, value);
-    if (this.#releasing !== undefined && candidate.isIdle) {
-      this.#writeRelease(decide.patched(record, term, replica.view.incarnation.id), true);
+    if (term.release !== undefined && candidate.isIdle) {
+      this.#writeRelease(decide.patched(record, term, replica.view.incarnation.id), term);
       return;
     }
     const keepAt = candidate.kind === 'lock' ? this.#writtenAt + KEEP_LOCK_MS : Infinity;
-    if (mustSave() || term.order !== undefined || (keepAt < Infinity && this.#isAt(keepAt)))
-      this.#save(term, record, term.order);
+    if (this.#isAt(Math.min(term.saveAt, keepAt)) || term.order !== undefined) this.#save(term, record, term.order);
   }
 
   /** `order`: a command whose answer is written too. */
   #save(term: Term, record: SeenRecord, order?: decide.Order): void {
     if (!this.#mayWrite) return;
-    const { holder, fencingToken, version, own, before } = term;
+    const { holder, fencingToken, version, own, reclaim } = term;
     const sentAt = this.replica.clock.now();
     const incarnation = this.replica.view.incarnation.id;
-    const value = { ...decide.patched(record, { own, order, before }, incarnation), holder, fencingToken, incarnation };
+    const value = {
+      ...decide.patched(record, { own, order, reclaim }, incarnation),
+      holder,
+      fencingToken,
+      incarnation,
+    };
     this.#write(value, {
       isPublished: order !== undefined,
       // the caller has given up then
@@ -597,7 +548,7 @@ export class Election {
     }
     if (!decide.isToBeObeyed(command, term.ignoredCommand, this.replica.view.storeNow())) return;
     const { id, action, until } = command;
-    if (this.#releasing !== undefined) term.order = { id, until, outcome: 'releasing' };
+    if (term.release !== undefined) term.order = { id, until, outcome: 'releasing' };
     else if (action === 'trigger') term.order = { id, until, ...this.candidate.trigger(term, id) };
     else {
       term.order = { id, until, outcome: 'stepped-down' };
@@ -609,39 +560,36 @@ export class Election {
     const { term } = this;
     if (term === undefined) return;
     this.term = undefined;
-    term.refuseClaims();
-    this.#memory = { ...term.own, fencingToken: term.fencingToken };
-    if (how === 'released') this.#left = { term, reason: this.#releasing?.reason ?? 'shutdown' };
-    this.#releasing = undefined;
+    this.#lastTerm = term;
     term.finish(how);
-    if (how !== 'released') this.replica.observer.lost?.(term, how);
+    if (how === 'released') this.#given = term;
+    else this.replica.observer.lost?.(term, how);
     this.touch();
   }
 
   // ---- Releasing
 
   #release(reason: LeadershipReleaseReason, standBackMs = 0): void {
-    if (this.term === undefined || this.#releasing !== undefined) return;
-    this.#releasing = { reason, standBackMs };
+    if (this.term === undefined || this.term.release !== undefined) return;
+    this.term.release = { reason, standBackMs };
     this.candidate.drain(reason);
   }
 
   /** Writes the record without the holder, with what the term leaves. */
-  #writeRelease(value: JobRecord, isOfTerm: boolean): void {
+  #writeRelease(value: JobRecord, term?: Term): void {
     const { candidate, replica } = this;
-    if (isOfTerm) {
-      this.#standBackUntil = replica.clock.now() + (this.#releasing?.standBackMs ?? 0);
+    if (term !== undefined) {
+      this.#standBackUntil = replica.clock.now() + (term.release?.standBackMs ?? 0);
       this.#end('released');
     }
-    const left = candidate.kind === 'job' ? decide.leftBehind(value, this.#memory) : {};
+    const left = candidate.kind === 'job' ? decide.leftBehind(value, this.#lastTerm) : {};
     this.#write(decide.released(value, left, replica.view.incarnation.id), { isPublished: true });
   }
 
   #reportReleased(isConfirmed: boolean): void {
-    if (this.#left === undefined) return;
-    const { term, reason } = this.#left;
-    this.#left = undefined;
-    this.replica.observer.released?.(term, reason, isConfirmed);
+    const term = this.#given;
+    this.#given = undefined;
+    if (term?.release !== undefined) this.replica.observer.released?.(term, term.release.reason, isConfirmed);
   }
 
   // ---- Edits of callers

@@ -3,21 +3,12 @@ import { type Clock, type Instant, type Timer } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { within } from '../base/time/within.js';
 import { type LeaseId, type Store, type SyncResult, type Write } from '../store/store.js';
-import {
-  type Candidate,
-  type Crowd,
-  Election,
-  type ElectionObserver,
-  type ElectionReplica,
-  type RecordWrite,
-} from './election.js';
+import { type Candidate, Election, type ElectionObserver, type RecordWrite } from './election.js';
 import { Heartbeat, heartbeatIntervalFor, type Sync } from './heartbeat.js';
 import { type Lease, OwnLeases } from './lease.js';
 import { type SeenRecord, seenRecord } from './record.js';
 import { View } from './view.js';
 
-/** A term writes what can wait so often, all terms in one request. */
-const SAVE_MS = 10_000;
 /** How often a replica looks that gets no messages. */
 const POLL_MS = 1_000;
 /** How long a close waits for its last requests. */
@@ -83,6 +74,13 @@ interface OpenWrite {
   readonly until: number;
 }
 
+/** How many other replicas are alive, how many records this one holds, and how many jobs it knows. */
+interface Crowd {
+  readonly others: number;
+  readonly led: number;
+  readonly jobs: number;
+}
+
 /** Of a caller: an overview. */
 interface Read {
   readonly names: ReadonlySet<string>;
@@ -94,7 +92,7 @@ interface Read {
  * One process: what it has seen, its leases, and its elections in one table with one timer. Whatever happens ends in a turn: deadlines first, then
  * each election looks, then what they want to write and to read leaves.
  */
-export class Replica implements ElectionReplica {
+export class Replica {
   readonly id: string;
   readonly clock: Clock;
   readonly random: () => number;
@@ -110,8 +108,6 @@ export class Replica implements ElectionReplica {
   #isInTurn = false;
   #isTurnComing = false;
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
-  /** What terms have had to write since before that, they write now. */
-  saveFrom = -Infinity;
   /** In [0, 1): drawn anew with each answer. */
   #herdShare = 0;
   #crowd: Crowd | undefined;
@@ -278,10 +274,6 @@ export class Replica implements ElectionReplica {
 
   #look(): void {
     const now = this.clock.now();
-    if (now >= this.saveFrom + SAVE_MS) {
-      this.saveFrom = now;
-      for (const election of this.#elections.values()) if (election.term !== undefined) election.lookAt = now;
-    }
     for (let pass = 0; pass < MOST_PASSES && this.#lookAtElections(now); pass++);
     this.#grantLeases();
     const { intervalMs } = this;
@@ -305,9 +297,9 @@ export class Replica implements ElectionReplica {
 
   #setTimer(intervalMs: number): void {
     if (this.#state !== 'open') return;
-    let at = Math.min(this.saveFrom + SAVE_MS, this.heartbeat.dueAt(intervalMs));
+    let at = this.heartbeat.dueAt(intervalMs);
     for (const { lookAt, term } of this.#elections.values())
-      at = Math.min(at, lookAt, term?.reclaimBy?.now ?? Infinity);
+      at = Math.min(at, lookAt, term?.reclaim?.by.now ?? Infinity);
     for (const { deadline } of this.leases.all) if (deadline !== undefined) at = Math.min(at, deadline.now);
     if (this.#timer !== undefined && this.#timer.at <= at) return;
     this.#timer?.timer.cancel();

@@ -240,7 +240,8 @@ describe('a lock', () => {
     const lock = a.compete('lock', 'lock', 20_000);
     await world.clock.advance(0);
     await lock.election.withdraw('unregistered');
-    const { fencingToken, holder, incarnation } = lock.term;
+    const { fencingToken, holder } = lock.term;
+    const incarnation = a.replica.view.incarnation.id;
     expect([holder, world.record('lock')]).toEqual(['a.2@20000#2', { fencingToken, incarnation }]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../testing/manual-clock.js';
 import { Lease } from './lease.js';
-import { type OwnFields } from './record.js';
+import { ABSENT } from './record.js';
 import { Term } from './term.js';
 import { View } from './view.js';
 
@@ -13,33 +13,23 @@ function setup() {
   };
   confirm();
   const story: string[] = [];
-  const remembered: OwnFields[] = [];
   const hooks = { takeReports: () => undefined as unknown };
   const backlog = { record: undefined, left: {}, lastHolder: undefined, claimsLostUntil: 0, takenAt: 0 };
   const term = new Term(
-    { name: 'job:lock', holder: 'a.1@10000#1', fencingToken: 7, lease, backlog },
+    { name: 'job:lock', holder: 'a.1@10000#1', fencingToken: 7, lease, backlog, own: {}, ignoredCommand: undefined },
     {
-      replica: {
-        clock,
-        view: new View(clock),
-        takeReports: () => {
-          hooks.takeReports();
-        },
-        syncNow: () => story.push('doubted'),
+      clock,
+      view: new View(clock),
+      takeReports: () => {
+        hooks.takeReports();
       },
-      election: {
-        touch: () => story.push('changed'),
-        remember: (token, fields) => {
-          story.push(`remember ${token}`);
-          remembered.push(fields);
-        },
-      },
+      syncNow: () => story.push('doubted'),
     },
-    { own: {}, incarnation: 'now', ignoredCommand: undefined },
+    { touch: () => story.push('changed') },
   );
   /** What a promise has settled to by now. */
   const soFar = <T>(promise: Promise<T>) => Promise.race([promise, clock.afterIo().then(() => 'pending')]);
-  return { clock, lease, confirm, term, story, remembered, hooks, soFar };
+  return { clock, lease, confirm, term, story, hooks, soFar };
 }
 
 describe('a lease', () => {
@@ -86,7 +76,7 @@ describe('a term', () => {
 
   it('is valid only until its old deadline while its record must be written again', async () => {
     const { clock, term, confirm } = setup();
-    term.reclaimBy = term.deadline;
+    term.meet(ABSENT);
     await clock.advance(5_000);
     confirm();
     await clock.advance(4_000);
@@ -132,26 +122,25 @@ describe('the fields of a term', () => {
     const { version } = term;
     const second = term.save({ schedule: 's' });
     term.shown(version);
-    expect([await first, await soFar(second), term.isUrgent, term.unsavedSince]).toEqual([true, 'pending', true, 0]);
+    expect([await first, await soFar(second), term.saveAt]).toEqual([true, 'pending', -Infinity]);
     expect([term.own, story]).toEqual([{ lastScheduledAt: 1, schedule: 's' }, ['changed', 'changed']]);
     term.shown(term.version);
-    expect([await second, term.isUrgent, term.unsavedSince]).toEqual([true, false, Infinity]);
+    expect([await second, term.saveAt]).toEqual([true, Infinity]);
   });
 
   it('can wait if they are only set', () => {
     const { term, story } = setup();
     term.set({ schedule: 'every second' });
-    expect([term.unsavedSince, term.isUrgent, story]).toEqual([0, false, []]);
+    expect([term.saveAt, story]).toEqual([10_000, ['changed']]);
   });
 
   it('are not saved if the term ends before, and remembered if they come after that', async () => {
-    const { term, story, remembered } = setup();
+    const { term } = setup();
     const saved = term.save({ lastScheduledAt: 1 });
     term.finish('expired');
     await expect(saved).resolves.toBe(false);
     await expect(term.save({ lastScheduledAt: 2 })).resolves.toBe(false);
     term.set({ schedule: 's' });
-    expect(story).toEqual(['changed', 'remember 7', 'remember 7']);
-    expect(remembered).toEqual([{ lastScheduledAt: 2 }, { schedule: 's' }]);
+    expect(term.own).toEqual({ lastScheduledAt: 2, schedule: 's' });
   });
 });

@@ -1,8 +1,13 @@
-import { type Clock, instant, type Instant } from '../base/time/clock.js';
-import { type Order, type TermSight } from './decide.js';
+import { type LeadershipReleaseReason } from '../base/events/reasons.js';
+import { instant, type Instant } from '../base/time/clock.js';
+import { type Order } from './decide.js';
+import { type Election } from './election.js';
 import { isBefore, type Lease } from './lease.js';
 import { type Holder, type JobRecord, type OwnFields, type SeenRecord } from './record.js';
-import { type View } from './view.js';
+import { type Replica } from './replica.js';
+
+/** A term writes what can wait so often, all terms of a replica in one request. */
+const SAVE_MS = 10_000;
 
 /** How a term ended: given back, taken by another holder, not confirmed in time, or left to expire by a process that ends. */
 export type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
@@ -21,56 +26,42 @@ export interface Backlog {
   readonly takenAt: number;
 }
 
-/** What never changes in a term. */
-export interface TermFacts {
+/** What a term begins with. */
+interface TermFacts {
   /** Name of the record. */
   readonly name: string;
   readonly holder: Holder;
   /** Larger than that of every earlier term of the job. */
   readonly fencingToken: number;
   readonly lease: Lease;
+  /** What earlier leaders have left. */
   readonly backlog: Backlog;
-}
-
-/** Its replica, as a term needs it. */
-export interface TermReplica {
-  readonly clock: Clock;
-  readonly view: View;
-  /** The deadline of a lease may be later than the main thread knows. */
-  takeReports(): void;
-  /** A sync leaves at once. */
-  syncNow(): void;
-}
-
-/** Its election, as a term needs it. */
-interface TermElection {
-  /** The term has something to write. */
-  touch(): void;
-  /** What a run that outlived the term leaves. The next write of the record has it. */
-  remember(fencingToken: number, fields: OwnFields): void;
+  /** The leader's fields as the record has them. */
+  readonly own: OwnFields;
+  /** A command that was there before. */
+  readonly ignoredCommand: string | undefined;
 }
 
 /**
  * One uninterrupted leadership: a take that was applied. A run starts only while {@link isValid}, and {@link signal} aborts it. What the record
  * should say is set here, and the election writes it.
  */
-export class Term implements TermSight {
+export class Term {
   readonly startedAt: Instant;
-  /** The leader's fields as the record should have them. */
+  /** The leader's fields as the record should have them. A run that outlives the term still sets its own, and the next write has them. */
   own: OwnFields;
   /** Counts the changes of `own`, up to the one that the record shows. */
   version = 0;
   /** Since when the record may lack something of `own`, by the monotonic clock. Infinity: it lacks nothing. */
-  unsavedSince = Infinity;
+  #unsavedSince = Infinity;
   /** A command whose outcome is to be written. */
   order: Order | undefined;
   /** A command that was there when the term began, or that was carried out. */
   ignoredCommand: string | undefined;
-  /** The incarnation in which its record was written last. */
-  incarnation: string;
   /** In a new incarnation, until the record has been written again: the deadline from before, and the record as seen before. */
-  reclaimBy: Instant | undefined;
-  before: SeenRecord | undefined;
+  reclaim: { readonly by: Instant; readonly before: SeenRecord } | undefined;
+  /** Why it is given back. Undefined: it is not. */
+  release: { readonly reason: LeadershipReleaseReason; readonly standBackMs: number } | undefined;
   readonly #ending = new AbortController();
   #end: { readonly how: TermEnd; readonly deadline: Instant } | undefined;
   #saves: { readonly version: number; readonly settle: (isSaved: boolean) => void; readonly undo?: OwnFields }[] = [];
@@ -78,13 +69,12 @@ export class Term implements TermSight {
 
   constructor(
     private readonly facts: TermFacts,
-    private readonly around: { readonly replica: TermReplica; readonly election: TermElection },
-    { own, incarnation, ignoredCommand }: Pick<Term, 'own' | 'incarnation' | 'ignoredCommand'>,
+    private readonly replica: Pick<Replica, 'clock' | 'view' | 'takeReports' | 'syncNow'>,
+    private readonly election: Pick<Election, 'touch'>,
   ) {
-    this.startedAt = instant(around.replica.clock);
-    this.own = own;
-    this.incarnation = incarnation;
-    this.ignoredCommand = ignoredCommand;
+    this.startedAt = instant(replica.clock);
+    this.own = facts.own;
+    this.ignoredCommand = facts.ignoredCommand;
   }
 
   get name(): string {
@@ -103,7 +93,6 @@ export class Term implements TermSight {
     return this.facts.lease;
   }
 
-  /** What earlier leaders have left. */
   get backlog(): Backlog {
     return this.facts.backlog;
   }
@@ -120,27 +109,27 @@ export class Term implements TermSight {
 
   /** Until then no other replica can lead, unless the record is released or deleted. It does not change after the end of the term. */
   get deadline(): Instant {
-    return this.#end?.deadline ?? this.reclaimBy ?? this.lease.deadline ?? this.startedAt;
+    return this.#end?.deadline ?? this.reclaim?.by ?? this.lease.deadline ?? this.startedAt;
   }
 
   /** Milliseconds until the deadline, by the monotonic clock. */
   get remainingMs(): number {
-    return this.deadline.now - this.around.replica.clock.now();
+    return this.deadline.now - this.replica.clock.now();
   }
 
   /** The time of the store. */
   storeNow(): number {
-    return this.around.replica.view.storeNow();
+    return this.replica.view.storeNow();
   }
 
   /** The same at most. Later leaders count the delay of an interval from the end of a run by this, so that it is never too short. */
   storeNowAtMost(): number {
-    return this.around.replica.view.storeNowAtMost();
+    return this.replica.view.storeNowAtMost();
   }
 
   /** Whether a run may start now: the deadline has not passed on either clock. Called again before each run. If not, a sync leaves at once. */
   isValid(): boolean {
-    const { replica } = this.around;
+    const { replica } = this;
     if (this.#end !== undefined) return false;
     if (isBefore(replica.clock, this.deadline)) return true;
     replica.takeReports();
@@ -156,12 +145,12 @@ export class Term implements TermSight {
     }
   }
 
-  /** Fields that the record gets within 10 s, in one request with those of all terms. After the end of the term the next write has them. */
+  /** Fields that the record gets within 10 s, in one request with those of all terms. */
   set(fields: OwnFields): void {
     this.own = { ...this.own, ...fields };
     this.version += 1;
-    this.unsavedSince = Math.min(this.unsavedSince, this.around.replica.clock.now());
-    if (this.#end !== undefined) this.around.election.remember(this.fencingToken, fields);
+    this.#unsavedSince = Math.min(this.#unsavedSince, this.replica.clock.now());
+    this.election.touch();
   }
 
   /** Fields that the record gets at once. Resolves to true when the record has them, and to false when the term is over before. */
@@ -181,22 +170,25 @@ export class Term implements TermSight {
     const saved = new Promise<boolean>((resolve) => {
       this.#saves.push({ version: this.version, settle: resolve, ...(undo && { undo }) });
     });
-    this.around.election.touch();
     return saved;
   }
 
-  /** What it lacks is to be written now, not within 10 s. */
-  get isUrgent(): boolean {
-    return this.#saves.length > 0;
+  /** When what the record may lack is to be written, by the monotonic clock. What can wait is written at a time that all terms share. */
+  get saveAt(): number {
+    return this.#saves.length > 0 ? -Infinity : (Math.floor(this.#unsavedSince / SAVE_MS) + 1) * SAVE_MS;
   }
 
   /** By the election: the record has the fields of this version, which were sent at `sentAt`. */
-  shown(version: number, sentAt = this.unsavedSince): void {
-    this.unsavedSince = version === this.version ? Infinity : sentAt;
+  shown(version: number, sentAt = this.#unsavedSince): void {
+    this.#unsavedSince = version === this.version ? Infinity : sentAt;
     const saved = this.#saves.filter((save) => save.version <= version);
-    if (saved.length === 0) return;
     this.#saves = this.#saves.filter((save) => save.version > version);
     for (const { settle } of saved) settle(true);
+  }
+
+  /** By the election: another incarnation. The record is to be written again. */
+  meet(before: SeenRecord): void {
+    this.reclaim ??= { by: this.deadline, before };
   }
 
   /** By the election: the record shows a pause, or the term is over. What was claimed is not run. */
@@ -217,6 +209,7 @@ export class Term implements TermSight {
   /** By the election: the term is over. */
   finish(how: TermEnd): void {
     if (this.#end !== undefined) return;
+    this.refuseClaims();
     this.#end = { how, deadline: this.deadline };
     for (const { settle } of this.#saves.splice(0)) settle(false);
     this.confirmed();
