@@ -1,4 +1,6 @@
-import { type JobRecord } from './record.js';
+import { sleep } from '../base/time/sleep.js';
+import { type JobRecord, type SeenRecord } from './record.js';
+import { type Replica } from './replica.js';
 
 /** How long a caller waits for the effect of a command. */
 export const COMMAND_MS = 2_000;
@@ -16,11 +18,65 @@ export interface Edit<T> {
   wasUnknown?(revision: number): void;
 }
 
-/** An edit under way. */
-export interface OpenEdit {
+interface OpenEdit {
   readonly edit: Edit<unknown>;
-  readonly settle: (result: unknown) => void;
-  /** It looks at the record again then, also without a hint, and gives up at last. By the monotonic clock. */
-  lookAt: number;
+  /** By the monotonic clock. */
   readonly giveUpAt: number;
+  readonly closing: AbortController;
+  result?: unknown;
+}
+
+interface EditWrite {
+  readonly edit: Edit<unknown>;
+  readonly value: JobRecord;
+  readonly until: number;
+}
+
+/** The edits of one record under way. */
+export class Edits {
+  readonly #open = new Set<OpenEdit>();
+
+  constructor(private readonly replica: Pick<Replica, 'clock' | 'view'>) {}
+
+  get areOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
+  async add<T>(edit: Edit<T>): Promise<T | undefined> {
+    const { clock } = this.replica;
+    const open: OpenEdit = { edit, giveUpAt: clock.now() + COMMAND_MS, closing: new AbortController() };
+    this.#open.add(open);
+    await sleep(clock, COMMAND_MS, open.closing.signal);
+    this.#open.delete(open);
+    return open.result as T | undefined;
+  }
+
+  /** Closes those whose result the record shows, and returns what the first of the others has to write. */
+  look({ value = {}, revision, isUnreadable }: SeenRecord, mayWrite: boolean): EditWrite | undefined {
+    const { clock, view } = this.replica;
+    for (const open of this.#open) {
+      const { edit, giveUpAt } = open;
+      // what cannot be read shows nothing, and will not
+      open.result = isUnreadable ? undefined : edit.resultOf(value, revision);
+      if (open.result !== undefined || isUnreadable) {
+        this.#close(open);
+        continue;
+      }
+      const until = Math.floor(view.storeNow() + giveUpAt - clock.now());
+      const changed = mayWrite ? edit.change(value, until) : undefined;
+      if (changed !== undefined) return { edit, value: { ...changed, steeredIn: view.incarnation.id }, until };
+    }
+    return undefined;
+  }
+
+  /** The process ends. */
+  abandon(): void {
+    for (const open of this.#open) this.#close(open);
+  }
+
+  #close(open: OpenEdit): void {
+    this.#open.delete(open);
+    open.closing.abort();
+  }
 }

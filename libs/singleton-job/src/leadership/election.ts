@@ -1,10 +1,10 @@
 import { type LeadershipReleaseReason } from '../base/events/reasons.js';
-import { type Write } from '../store/store.js';
 import * as decide from './decide.js';
-import { COMMAND_MS, type Edit, type OpenEdit } from './edit.js';
+import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { type Lease } from './lease.js';
 import {
   ABSENT,
+  type Command,
   holderLifeMs,
   type JobRecord,
   leaseOf,
@@ -15,13 +15,11 @@ import {
 } from './record.js';
 import { type Replica } from './replica.js';
 import { type Backlog, Term, type TermEnd } from './term.js';
+import { type RecordWrite, type WriteAnswer, Writer } from './writes.js';
 
 /** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
 const FORGET_LOCK_MS = 24 * 3_600_000;
 const KEEP_LOCK_MS = FORGET_LOCK_MS / 3;
-/** Between two writes of a record that were not carried out. */
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 3_000;
 /** A replica does not compete for so long after it stepped down, so that others take the job. */
 export const STAND_BACK_MS = 2_000;
 
@@ -64,18 +62,6 @@ export interface ElectionObserver {
   seen?(election: Election, record: SeenRecord): void;
 }
 
-/** A write of one record. */
-export interface RecordWrite {
-  readonly value: JobRecord;
-  /** Time of the store. @default the end of the own lease */
-  readonly until?: number | undefined;
-  readonly forgetAfterMs?: number | undefined;
-  /** Other replicas are to look at it now. */
-  readonly isPublished: boolean;
-  readonly applied?: (() => void) | undefined;
-  readonly unknown?: ((revision: number) => void) | undefined;
-}
-
 /**
  * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by looking: {@link look} decides from
  * what was seen and the time alone, however that was learned.
@@ -90,16 +76,10 @@ export class Election {
   /** The revision on which it was first seen in this incarnation. */
   #metOn: number | undefined;
   term: Term | undefined;
-  /** Why its last write had no answer. Undefined: it had one. */
-  failure: unknown;
   /** The monotonic time of the next look. */
   lookAt = -Infinity;
-  /** A record has one open write at a time. */
-  #isWriting = false;
-  /** The order of the answer to the last write: an answer to a sync that left earlier says nothing about the record. */
-  #settled = 0;
-  /** Time of the store until which an unknown write may still be carried out. */
-  #doubtUntil: number | undefined;
+  readonly #writer = new Writer();
+  readonly #edits: Edits;
   /** The last one that is over. */
   #lastTerm: Term | undefined;
   #highestToken = 0;
@@ -107,22 +87,18 @@ export class Election {
   #standBackUntil = -Infinity;
   /** The term that was given back last, until the record shows that. */
   #given: Term | undefined;
-  #writtenAt = -Infinity;
-  /** Writes in a row that the store did not carry out on the revision that is there. The next one waits longer: it may refuse them all. */
-  #failures = 0;
-  /** That revision. Undefined: it is not known whether the last write was carried out. */
-  #failedOn: number | undefined;
   #lastHolder: string | undefined;
   /** The newest record that was not absent. */
   #lastValue: JobRecord | undefined;
-  #edits: OpenEdit[] = [];
   #idle: (() => void)[] = [];
 
   constructor(
     /** A later one of the same record takes its place. */
     public candidate: Candidate,
     private readonly replica: Replica,
-  ) {}
+  ) {
+    this.#edits = new Edits(replica);
+  }
 
   get name(): string {
     return this.candidate.name;
@@ -154,14 +130,13 @@ export class Election {
 
   /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
   edit<T>(edit: Edit<T>): Promise<T | undefined> {
-    const now = this.replica.clock.now();
-    const result = new Promise<unknown>((resolve) => {
-      this.#edits.push({ edit, settle: resolve, lookAt: now + COMMAND_MS / 4, giveUpAt: now + COMMAND_MS });
-    });
+    const result = this.#edits.add(edit);
     // it decides by a fresh view
-    if (!this.#isWriting) this.record = undefined;
+    if (!this.#writer.isOpen) this.record = undefined;
     this.touch();
-    return result as Promise<T | undefined>;
+    return result.finally(() => {
+      this.touch();
+    });
   }
 
   /** The replica looks at it now. */
@@ -172,7 +147,7 @@ export class Election {
 
   /** A leader and a caller that waits look at once, the others not all at once. */
   get isInHurry(): boolean {
-    return this.term !== undefined || this.#edits.length > 0 || (this.candidate.kind === 'lock' && this.isWanted);
+    return this.term !== undefined || this.#edits.areOpen || (this.candidate.kind === 'lock' && this.isWanted);
   }
 
   /** The replica that leads, as far as this one knows: itself until it has given its term back. */
@@ -210,7 +185,12 @@ export class Election {
 
   /** Whether it must be read with each sync, because a late write may still change it. */
   get isDoubtful(): boolean {
-    return this.#doubtUntil !== undefined;
+    return this.#writer.isDoubtful(this.replica.view.storeTime);
+  }
+
+  /** Why its last write had no answer. Undefined: it had one. */
+  get failure(): unknown {
+    return this.#writer.failure;
   }
 
   /** Whether a living leader holds the record, as far as this replica knows. */
@@ -224,30 +204,26 @@ export class Election {
   /** Nothing of it runs or is written, and it leaves no stray as far as it has seen. */
   get isIdle(): boolean {
     const { record, replica } = this;
-    if (this.term !== undefined || this.#isWriting || !this.candidate.isIdle) return false;
+    if (this.term !== undefined || this.#writer.isOpen || !this.candidate.isIdle) return false;
     return record === undefined || replica.view.isEmpty || !decide.mustRelease(record, this.#self, replica.view);
   }
 
   /** Whether it may be forgotten. After a write it must have read the record, which may be a stray. */
   get isOver(): boolean {
-    if (this.isWanted || this.#edits.length > 0 || this.isDoubtful || !this.isIdle) return false;
+    if (this.isWanted || this.#edits.areOpen || this.isDoubtful || !this.isIdle) return false;
     const isSeen = this.record !== undefined && this.record.isUnreadable !== true;
-    return isSeen || this.#writtenAt === -Infinity;
+    return isSeen || this.#writer.sentAt === -Infinity;
   }
 
   // ---- What was seen
 
   /** The answer to a sync that left at `order`. */
   seen(record: SeenRecord, order: number): void {
-    // it may be from before the last write, and others may have changed the record since
-    if (this.#settled > order) {
-      this.replica.heartbeat.wish(this.name);
+    const { heartbeat, observer } = this.replica;
+    if (!this.#writer.seen(record.revision, order)) {
+      heartbeat.wish(this.name);
       return;
     }
-    const { view, observer } = this.replica;
-    if (this.#doubtUntil !== undefined && view.storeTime >= this.#doubtUntil) this.#doubtUntil = undefined;
-    // another replica was faster
-    if (this.#failedOn !== undefined && record.revision !== this.#failedOn) this.#failures = 0;
     this.#take(record);
     observer.seen?.(this, record);
     this.touch();
@@ -269,34 +245,8 @@ export class Election {
   met(): void {
     this.record = undefined;
     this.#metOn = undefined;
-    this.#failures = 0;
+    this.#writer.met();
     this.term?.meet(this.known);
-    this.touch();
-  }
-
-  /** Its write was answered. `revision`: the new one. Undefined: it was not written, or that is unknown after a `failure`. */
-  written(
-    answer: { readonly revision: number | undefined; readonly failure: unknown; readonly order: number },
-    write: RecordWrite,
-    ask: Pick<Write, 'ifRevision'> & { readonly until: number },
-  ): void {
-    this.#isWriting = false;
-    this.#settled = answer.order;
-    this.failure = answer.failure;
-    if (answer.failure !== undefined) {
-      this.#doubtUntil = Math.max(this.#doubtUntil ?? 0, ask.until);
-      write.unknown?.(ask.ifRevision);
-    }
-    if (answer.revision === undefined) {
-      this.record = undefined;
-      this.#failures += 1;
-      // an unknown write may have changed the record itself
-      this.#failedOn = answer.failure === undefined ? ask.ifRevision : undefined;
-    } else {
-      this.#failures = 0;
-      this.#take({ revision: answer.revision, value: write.value });
-      write.applied?.();
-    }
     this.touch();
   }
 
@@ -313,7 +263,7 @@ export class Election {
     const { term } = this;
     if (term !== undefined) this.#end('abandoned');
     this.#reportReleased(false);
-    for (const edit of this.#edits.splice(0)) edit.settle(undefined);
+    this.#edits.abandon();
     for (const settle of this.#idle.splice(0)) settle();
   }
 
@@ -333,19 +283,29 @@ export class Election {
   }
 
   #look(): void {
-    const { name, replica, term } = this;
-    for (const edit of this.#edits) if (this.#isAt(edit.giveUpAt)) this.#close(edit, undefined);
-    if (this.#isWriting || replica.view.isEmpty) return;
-    if (this.record === undefined) {
-      replica.heartbeat.wish(name);
+    const { record, replica, term } = this;
+    if (this.#writer.isOpen || replica.view.isEmpty) return;
+    if (record === undefined) {
+      replica.heartbeat.wish(this.name);
       return;
     }
-    // first: nothing may delay the end of a term
-    if (term !== undefined) this.#carryOut(term, this.record.value ?? {});
-    if (term !== undefined && !this.#isNamed(term, this.record)) return;
-    if (this.#lookAtEdits(this.record)) return;
-    if (this.term !== undefined) this.#lookAtTerm(this.term, this.record);
-    else this.#follow(this.record);
+    // before anything else is written: no reclaim and no command of a caller here may hide the answer
+    term?.carryOut(record.value);
+    // nothing may delay the end of a term
+    if (term !== undefined && !this.#isNamed(term, record)) return;
+    if (this.#lookAtEdits(record)) return;
+    if (term !== undefined) this.#lookAtTerm(term, record);
+    else this.#follow(record);
+  }
+
+  /** Whether an edit of a caller is being written. */
+  #lookAtEdits(record: SeenRecord): boolean {
+    const { clock, heartbeat } = this.replica;
+    const { edit, value, until } = this.#edits.look(record, this.#mayWrite) ?? {};
+    if (value !== undefined) this.#write(value, { until, unknown: (on) => edit?.wasUnknown?.(on) });
+    // it looks again also without a message
+    else if (this.#edits.areOpen) heartbeat.wish(this.name, clock.now() + COMMAND_MS / 4);
+    return value !== undefined;
   }
 
   /** Has the time come? If not, it looks again then. */
@@ -390,7 +350,7 @@ export class Election {
     const { replica, candidate } = this;
     const to = decide.givenTo(value, replica.view.storeNow());
     if (candidate.kind === 'lock' || to === replica.id) return 0;
-    return decide.takeDelayMs(replica.crowd(), replica.random) + (to === undefined ? 0 : decide.LEFT_TO_IT_MS);
+    return decide.takeDelayMs(replica.crowd, replica.random) + (to === undefined ? 0 : decide.LEFT_TO_IT_MS);
   }
 
   #wants({ value, isUnreadable }: SeenRecord): boolean {
@@ -426,7 +386,6 @@ export class Election {
     this.#write(
       { ...before, steeredIn: undefined, ...own, holder, fencingToken, incarnation },
       {
-        isPublished: true,
         applied: () => {
           const ignoredCommand = before.command?.id;
           const facts = { name: this.name, holder, fencingToken, lease, backlog, own, ignoredCommand };
@@ -475,23 +434,17 @@ export class Election {
     const { candidate, replica } = this;
     const { value = {} } = record;
     if (this.#isAt(term.saveAt) && shows(value, term.own)) term.shown(term.version);
-    // a leader that gives the job back starts no run, neither of its schedule nor for a command
-    if (value.pausedAt !== undefined) {
+    if (value.pausedAt !== undefined || replica.isClosing) {
       term.refuseClaims();
-      const { order } = term;
-      // its answer was for an older revision, and can never arrive
-      if (order?.act !== undefined) {
-        order.cancel?.();
-        term.order = { id: order.id, until: order.until, outcome: 'releasing' };
-      }
-      this.#release('paused');
-    } else if (replica.isClosing) this.#release('shutdown');
-    this.#obey(term, value);
+      this.#release(value.pausedAt === undefined ? 'shutdown' : 'paused');
+    }
+    if (term.release !== undefined) term.refuseTrigger();
+    this.#obey(term, value.command);
     if (term.release !== undefined && candidate.isIdle) {
       this.#writeRelease(decide.patched(record, term, replica.view.incarnation.id), term);
       return;
     }
-    const keepAt = candidate.kind === 'lock' ? this.#writtenAt + KEEP_LOCK_MS : Infinity;
+    const keepAt = candidate.kind === 'lock' ? this.#writer.sentAt + KEEP_LOCK_MS : Infinity;
     if (this.#isAt(Math.min(term.saveAt, keepAt)) || term.order !== undefined) this.#save(term, record, term.order);
   }
 
@@ -517,36 +470,11 @@ export class Election {
     });
   }
 
-  /**
-   * Carries out a command whose answer the record shows: before anything else is written, so that no reclaim and no command of a caller here
-   * hides the answer.
-   */
-  #carryOut(term: Term, { holder, command, run }: JobRecord): void {
-    const { order } = term;
-    if (order === undefined || holder !== term.holder) return;
-    // the next command may be there already
-    const isShown =
-      command?.id === order.id
-        ? command.outcome !== undefined
-        : order.fields !== undefined && shows({ ...(run && { run }) }, order.fields);
-    if (!isShown) return;
-    term.order = undefined;
-    // once, also if an old snapshot shows it again
-    term.ignoredCommand = order.id;
-    if (order.fields !== undefined) term.own = { ...term.own, ...order.fields };
-    order.act?.();
-  }
-
-  /** A command is answered first. An answer that the record does not show is given up, when it cannot arrive any more. */
-  #obey(term: Term, { command }: JobRecord): void {
-    const { order } = term;
-    if (order !== undefined) {
-      if (command?.id === order.id && this.replica.view.storeTime < order.until) return;
-      term.order = undefined;
-      term.ignoredCommand = order.id;
-      order.cancel?.();
-    }
-    if (!decide.isToBeObeyed(command, term.ignoredCommand, this.replica.view.storeNow())) return;
+  /** A command is answered first, and carried out when the record shows the answer. */
+  #obey(term: Term, command: Command | undefined): void {
+    const { view } = this.replica;
+    if (term.isAnswering(command, view.storeTime)) return;
+    if (!decide.isToBeObeyed(command, term.ignoredCommand, view.storeNow())) return;
     const { id, action, until } = command;
     if (term.release !== undefined) term.order = { id, until, outcome: 'releasing' };
     else if (action === 'trigger') term.order = { id, until, ...this.candidate.trigger(term, id) };
@@ -583,7 +511,7 @@ export class Election {
       this.#end('released');
     }
     const left = candidate.kind === 'job' ? decide.leftBehind(value, this.#lastTerm) : {};
-    this.#write(decide.released(value, left, replica.view.incarnation.id), { isPublished: true });
+    this.#write(decide.released(value, left, replica.view.incarnation.id), {});
   }
 
   #reportReleased(isConfirmed: boolean): void {
@@ -592,50 +520,48 @@ export class Election {
     if (term?.release !== undefined) this.replica.observer.released?.(term, term.release.reason, isConfirmed);
   }
 
-  // ---- Edits of callers
-
-  /** Whether one is being written. */
-  #lookAtEdits(record: SeenRecord): boolean {
-    const { value = {}, revision } = record;
-    const { clock, view } = this.replica;
-    for (const open of this.#edits) {
-      const { edit } = open;
-      // what cannot be read shows nothing, and will not
-      const result = record.isUnreadable ? undefined : edit.resultOf(value, revision);
-      if (result !== undefined || record.isUnreadable) {
-        this.#close(open, result);
-        continue;
-      }
-      const until = Math.floor(view.storeNow() + open.giveUpAt - clock.now());
-      const changed = this.#mayWrite ? edit.change(value, until) : undefined;
-      if (changed !== undefined) {
-        const steered = { ...changed, steeredIn: view.incarnation.id };
-        this.#write(steered, { isPublished: true, until, unknown: (on) => edit.wasUnknown?.(on) });
-        return true;
-      }
-      if (!this.#isAt(open.lookAt)) continue;
-      open.lookAt = clock.now() + COMMAND_MS / 4;
-      this.replica.heartbeat.wish(this.name);
-      this.#isAt(open.lookAt);
-    }
-    return false;
-  }
-
-  #close(open: OpenEdit, result: unknown): void {
-    this.#edits = this.#edits.filter((other) => other !== open);
-    open.settle(result);
-  }
+  // ---- Writing
 
   get #mayWrite(): boolean {
-    if (this.#failures < 2) return true;
-    return this.#isAt(this.#writtenAt + Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 2), LONGEST_PAUSE_MS));
+    return this.#isAt(this.#writer.nextAt);
   }
 
-  #write(value: JobRecord, write: Omit<RecordWrite, 'value'>): void {
-    const { record = ABSENT } = this;
-    const isLock = this.candidate.kind === 'lock';
-    this.#isWriting = true;
-    this.#writtenAt = this.replica.clock.now();
-    this.replica.write(this, { ...write, value, ...(isLock && { forgetAfterMs: FORGET_LOCK_MS }) }, record.revision);
+  #write(
+    value: JobRecord,
+    {
+      applied,
+      unknown,
+      isPublished = true,
+      until,
+    }: {
+      readonly applied?: () => void;
+      readonly unknown?: (revision: number) => void;
+      readonly isPublished?: boolean;
+      /** By the clock of the store. @default the end of the own lease */
+      readonly until?: number | undefined;
+    },
+  ): void {
+    const { candidate, name, record = ABSENT, replica } = this;
+    const answered = (answer: WriteAnswer): void => {
+      this.#writer.answered(answer, write);
+      if (answer.failure !== undefined) unknown?.(write.ifRevision);
+      if (answer.revision === undefined) this.record = undefined;
+      else {
+        this.#take({ revision: answer.revision, value });
+        applied?.();
+      }
+      this.touch();
+    };
+    const write: RecordWrite = {
+      name,
+      ifRevision: record.revision,
+      value,
+      until: until ?? replica.view.storeTime + candidate.lifeMs,
+      forgetAfterMs: candidate.kind === 'lock' ? FORGET_LOCK_MS : undefined,
+      isPublished,
+      answered,
+    };
+    this.#writer.begin(replica.clock.now());
+    replica.outbox.add(write);
   }
 }

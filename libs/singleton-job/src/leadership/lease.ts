@@ -49,10 +49,7 @@ export class OwnLeases {
   #made = 0;
   #attempts = 0;
 
-  constructor(
-    private readonly replicaId: string,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly replicaId: string) {}
 
   get all(): readonly Lease[] {
     return [...this.#byLife.values()];
@@ -84,11 +81,5 @@ export class OwnLeases {
   /** It is not used any more. The next one of this life has another id. */
   end(lease: Lease): void {
     if (this.#byLife.get(lease.lifeMs) === lease) this.#byLife.delete(lease.lifeMs);
-  }
-
-  /** Those whose deadline has passed by the monotonic clock. */
-  overdue(): readonly Lease[] {
-    const now = this.clock.now();
-    return this.all.filter(({ deadline }) => deadline !== undefined && now >= deadline.now);
   }
 }

@@ -156,6 +156,19 @@ describe('a caller', () => {
     expect(world.story).toEqual(['150 a cancelled t', '150 a released job: paused']);
   });
 
+  it('triggers no run whose leader begins to stop before the record shows the answer, and is told so', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    a.store.onWrite = () => {
+      a.store.onWrite = (next) => next();
+      void a.job.election.withdraw('shutdown');
+      throw new Error('lost');
+    };
+    const outcome = b.job.command('t', 'trigger');
+    await world.clock.advance(1_000);
+    await expect(outcome).resolves.toBe('releasing');
+    expect(world.story.slice(0, 2)).toEqual(['100 a cancelled t', '100 a released job: shutdown']);
+  });
+
   it('resumes a job, also if it has not seen that it is paused', async () => {
     const [a, b] = await world.leaderAndFollower();
     a.store.losesHints = true;

@@ -2,19 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Clock, type Instant, type Timer } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { within } from '../base/time/within.js';
-import { type LeaseId, type Store, type SyncResult, type Write } from '../store/store.js';
-import { type Candidate, Election, type ElectionObserver, type RecordWrite } from './election.js';
+import { type LeaseId, type Store, type SyncResult } from '../store/store.js';
+import { type Candidate, Election, type ElectionObserver } from './election.js';
 import { Heartbeat, heartbeatIntervalFor, type Sync } from './heartbeat.js';
 import { type Lease, OwnLeases } from './lease.js';
 import { type SeenRecord, seenRecord } from './record.js';
 import { View } from './view.js';
+import { Outbox } from './writes.js';
 
 /** How often a replica looks that gets no messages. */
 const POLL_MS = 1_000;
 /** How long a close waits for its last requests. */
 const CLOSE_MS = 500;
-/** Elections that look again because of each other. More than a few times is a mistake of ours, which must not block the event loop. */
-const MOST_PASSES = 10;
 
 /** What the heartbeat thread is told: plain data, which is copied. Monotonic times are those of the main thread. */
 export interface BackupState {
@@ -67,13 +66,6 @@ export interface ReplicaParts {
   readonly backup?: HeartbeatBackup | undefined;
 }
 
-interface OpenWrite {
-  readonly election: Election;
-  readonly write: RecordWrite;
-  readonly ask: Write;
-  readonly until: number;
-}
-
 /** How many other replicas are alive, how many records this one holds, and how many jobs it knows. */
 interface Crowd {
   readonly others: number;
@@ -100,18 +92,17 @@ export class Replica {
   readonly view: View;
   readonly leases: OwnLeases;
   readonly heartbeat: Heartbeat;
+  readonly outbox: Outbox;
+  /** For the wait before a take. */
+  crowd: Crowd = { others: 0, led: 0, jobs: 0 };
   readonly #elections = new Map<string, Election>();
-  readonly #outbox: OpenWrite[] = [];
-  #openWrites = 0;
   readonly #reads = new Set<Read>();
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
-  #isInTurn = false;
+  /** What changes now is seen by the turn under way, or by the one that comes. */
   #isTurnComing = false;
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   /** In [0, 1): drawn anew with each answer. */
   #herdShare = 0;
-  #crowd: Crowd | undefined;
-  #drained: (() => void)[] = [];
   /** Why the last sync had no answer. Undefined: it had one. */
   failure: unknown;
   /** The heartbeat thread knows it. */
@@ -125,8 +116,9 @@ export class Replica {
     this.random = random;
     this.observer = observer;
     this.view = new View(clock);
-    this.leases = new OwnLeases(id, clock);
+    this.leases = new OwnLeases(id);
     this.heartbeat = new Heartbeat(clock);
+    this.outbox = new Outbox(this, store);
     store.addListener({
       connected: () => {
         this.heartbeat.retryNow();
@@ -220,10 +212,10 @@ export class Replica {
   }
 
   async #sayGoodbye(): Promise<void> {
-    this.#turn(() => {
+    this.turn(() => {
       for (const election of this.#elections.values()) election.lookAt = -Infinity;
     });
-    while (this.#openWrites > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
+    await this.outbox.whenAnswered();
     // what is not released by now ends with its lease, unless something of it runs
     for (const election of this.elections) if (election.candidate.isIdle) election.abandon();
     const inUse = new Set(this.elections.flatMap(({ term }) => term?.lease.id ?? []));
@@ -251,48 +243,45 @@ export class Replica {
 
   /** Many events of one turn of the event loop make one turn here, and what has arrived from the store is read before. */
   #turnSoon(): void {
-    if (this.#isInTurn || this.#isTurnComing || this.#state === 'new' || this.#state === 'closed') return;
+    if (this.#isTurnComing || this.#state === 'new' || this.#state === 'closed') return;
     this.#isTurnComing = true;
     void this.clock.afterIo().then(() => {
-      this.#isTurnComing = false;
-      this.#turn();
+      this.turn();
     });
   }
 
-  #turn(what?: () => void): void {
+  /** `what`: an answer of the store, which is not read any more after the close. */
+  turn(what?: () => void): void {
     if (this.#state === 'closed') return;
-    this.#isInTurn = true;
-    this.#crowd = undefined;
+    this.#isTurnComing = true;
     try {
       what?.();
       this.#expire();
       this.#look();
     } finally {
-      this.#isInTurn = false;
+      this.#isTurnComing = false;
     }
   }
 
   #look(): void {
     const now = this.clock.now();
-    for (let pass = 0; pass < MOST_PASSES && this.#lookAtElections(now); pass++);
+    const { elections, view } = this;
+    this.crowd = {
+      others: view.replicas - 1,
+      led: elections.filter(({ term }) => term !== undefined).length,
+      jobs: elections.filter(({ candidate }) => candidate.kind === 'job').length,
+    };
+    for (const election of elections) {
+      if (election.lookAt > now) continue;
+      election.look();
+      if (election.isOver) this.#elections.delete(election.name);
+    }
     this.#grantLeases();
     const { intervalMs } = this;
     if (now >= this.heartbeat.dueAt(intervalMs) && this.#state === 'open') this.#sync(intervalMs);
-    this.#send();
+    this.outbox.send();
     this.#setTimer(intervalMs);
     this.#tellThread(intervalMs);
-  }
-
-  /** Whether one of them has looked. */
-  #lookAtElections(now: number): boolean {
-    let hasLooked = false;
-    for (const [name, election] of this.#elections) {
-      if (election.lookAt > now) continue;
-      hasLooked = true;
-      election.look();
-      if (election.isOver) this.#elections.delete(name);
-    }
-    return hasLooked;
   }
 
   #setTimer(intervalMs: number): void {
@@ -338,7 +327,9 @@ export class Replica {
   /** Gives up what is past its deadline. */
   #expire(): void {
     this.takeReports();
-    for (const lease of this.leases.overdue()) this.leases.end(lease);
+    const now = this.clock.now();
+    for (const lease of this.leases.all)
+      if (lease.deadline !== undefined && now >= lease.deadline.now) this.leases.end(lease);
     for (const election of this.#elections.values()) election.expire();
   }
 
@@ -384,16 +375,6 @@ export class Replica {
     return this.clock.now() + this.#herdShare * Math.min(2 * this.view.leases.size, this.intervalMs);
   }
 
-  crowd(): Crowd {
-    const { elections, view } = this;
-    this.#crowd ??= {
-      others: view.replicas - 1,
-      led: elections.filter(({ term }) => term !== undefined).length,
-      jobs: elections.filter(({ candidate }) => candidate.kind === 'job').length,
-    };
-    return this.#crowd;
-  }
-
   #sync(intervalMs: number): void {
     const names = [...this.#elections.keys()];
     const always = this.elections.filter(({ isDoubtful }) => isDoubtful).map(({ name }) => name);
@@ -409,12 +390,12 @@ export class Replica {
     );
     this.parts.store.sync(sync.request).then(
       (result) => {
-        this.#turn(() => {
+        this.turn(() => {
           this.#answered(sync, result);
         });
       },
       (error: unknown) => {
-        this.#turn(() => {
+        this.turn(() => {
           this.heartbeat.failed(sync, intervalMs);
           this.failure = error;
           this.observer.syncFailed?.(error);
@@ -426,7 +407,6 @@ export class Replica {
   #answered(sync: Sync, result: SyncResult): void {
     const { request, sent, order } = sync;
     const isNew = this.view.isOther(result.incarnation);
-    const isFirst = this.view.isEmpty;
     const areLeasesOthers = this.view.learn(result, sent);
     this.heartbeat.answered();
     this.#herdShare = this.random();
@@ -441,7 +421,7 @@ export class Replica {
     }
     for (const election of this.#elections.values()) {
       election.term?.confirmed();
-      if (areLeasesOthers || isNew || isFirst) election.lookAt = -Infinity;
+      if (areLeasesOthers) election.lookAt = -Infinity;
     }
   }
 
@@ -475,53 +455,5 @@ export class Replica {
     }
     for (const election of this.#elections.values()) election.met();
     for (const name of read) this.heartbeat.wish(name);
-  }
-
-  // ---- Writes
-
-  write(election: Election, write: RecordWrite, ifRevision: number): void {
-    const { value, forgetAfterMs, until = this.view.storeTime + election.candidate.lifeMs } = write;
-    const forget = forgetAfterMs !== undefined && { forgetAfterMs };
-    const ask = { name: election.name, ifRevision, value: JSON.stringify(value), ...forget };
-    this.#outbox.push({ election, write, ask, until });
-  }
-
-  /** All writes of a turn, in one request for each `until`. */
-  #send(): void {
-    const writes = this.#outbox.splice(0);
-    for (const until of new Set(writes.map((write) => write.until)))
-      void this.#ask(
-        writes.filter((write) => write.until === until),
-        until,
-      );
-  }
-
-  async #ask(writes: readonly OpenWrite[], until: number): Promise<void> {
-    const incarnation = this.view.incarnation.id;
-    let revisions: readonly (number | undefined)[] | undefined;
-    let failure: unknown;
-    this.#openWrites += 1;
-    try {
-      revisions = await this.parts.store.compareAndSet({ incarnation, until, writes: writes.map(({ ask }) => ask) });
-    } catch (error) {
-      failure = error ?? 'no reason';
-    }
-    this.#openWrites -= 1;
-    this.observer.wrote?.(failure);
-    const order = this.heartbeat.nextOrder();
-    this.#turn(() => {
-      // an answer that was under way while the incarnation changed says nothing about the data of now
-      const isOfNow = incarnation === this.view.incarnation.id;
-      writes.forEach(({ election, write, ask: { ifRevision } }, index) => {
-        const revision = isOfNow ? revisions?.[index] : undefined;
-        election.written({ revision, failure, order }, write, { ifRevision, until });
-      });
-    });
-    const published = writes.flatMap(({ write, ask }, index) =>
-      write.isPublished && (failure !== undefined || revisions?.[index] !== undefined) ? [ask.name] : [],
-    );
-    // a failure of a message is no failure of anything else
-    if (published.length > 0) this.parts.store.publish?.(published).catch(() => undefined);
-    if (this.#openWrites === 0) for (const resolve of this.#drained.splice(0)) resolve();
   }
 }

@@ -3,7 +3,7 @@ import { instant, type Instant } from '../base/time/clock.js';
 import { type Order } from './decide.js';
 import { type Election } from './election.js';
 import { isBefore, type Lease } from './lease.js';
-import { type Holder, type JobRecord, type OwnFields, type SeenRecord } from './record.js';
+import { type Command, type Holder, type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
 import { type Replica } from './replica.js';
 
 /** A term writes what can wait so often, all terms of a replica in one request. */
@@ -191,7 +191,47 @@ export class Term {
     this.reclaim ??= { by: this.deadline, before };
   }
 
-  /** By the election: the record shows a pause, or the term is over. What was claimed is not run. */
+  /** By the election: carries out the command whose answer the record shows. */
+  carryOut({ holder, command, run }: JobRecord = {}): void {
+    const { order } = this;
+    if (order === undefined || holder !== this.holder) return;
+    // the next command may be there already
+    const isShown =
+      command?.id === order.id
+        ? command.outcome !== undefined
+        : order.fields !== undefined && shows({ ...(run && { run }) }, order.fields);
+    if (!isShown) return;
+    this.#ignore(order);
+    if (order.fields !== undefined) this.own = { ...this.own, ...order.fields };
+    order.act?.();
+  }
+
+  /** By the election: whether an answer is to be written. One that the record does not show is given up, when it cannot arrive any more. */
+  isAnswering(command: Command | undefined, storeTime: number): boolean {
+    const { order } = this;
+    if (order === undefined) return false;
+    if (command?.id === order.id && storeTime < order.until) return true;
+    this.#ignore(order);
+    order.cancel?.();
+    return false;
+  }
+
+  /** Once, also if an old snapshot shows it again. */
+  #ignore({ id }: Order): void {
+    this.order = undefined;
+    this.ignoredCommand = id;
+  }
+
+  /** By the election: it gives the job back, and starts no run for a command. */
+  refuseTrigger(): void {
+    const { order } = this;
+    if (order?.act === undefined) return;
+    // its answer was for an older revision, and can never arrive
+    order.cancel?.();
+    this.order = { id: order.id, until: order.until, outcome: 'releasing' };
+  }
+
+  /** By the election: the record shows a pause, or the replica closes, or the term is over. What was claimed is not run. */
   refuseClaims(): void {
     for (const { undo, settle } of this.#saves) {
       if (undo === undefined) continue;

@@ -13,9 +13,12 @@ export class View {
   longestLifeMs = 0;
   /** Every living lease, and for how many milliseconds it lived on at the time of the answer. */
   leases: ReadonlyMap<LeaseId, number> = new Map();
-  #isUnnoted = false;
-  #replicas: number | undefined;
-  #time = 0;
+  /** How many replicas are alive. */
+  replicas = 0;
+  /** The store has answered, but no replica has kept a lease in it yet. */
+  isUnnoted = false;
+  /** The time of the store in its last answer. */
+  storeTime = 0;
   #seenAt = 0;
   #sent: Instant = { now: 0, wall: 0 };
 
@@ -32,14 +35,9 @@ export class View {
     return this.#incarnation === undefined;
   }
 
-  /** The store has answered, but no replica has kept a lease in it yet. */
-  get isUnnoted(): boolean {
-    return this.#isUnnoted;
-  }
-
   /** The time of the store, by its last answer. */
   storeNow(): number {
-    return Math.floor(this.#time + this.clock.now() - this.#seenAt);
+    return Math.floor(this.storeTime + this.clock.now() - this.#seenAt);
   }
 
   /**
@@ -48,12 +46,7 @@ export class View {
    */
   storeNowAtMost(): number {
     const { now, wall } = this.#sent;
-    return Math.ceil(this.#time + Math.max(this.clock.now() - now, this.clock.wallNow() - wall));
-  }
-
-  /** The time of the store in its last answer. */
-  get storeTime(): number {
-    return this.#time;
+    return Math.ceil(this.storeTime + Math.max(this.clock.now() - now, this.clock.wallNow() - wall));
   }
 
   /** When a lease ends unless it is renewed, by the monotonic clock of this replica. */
@@ -61,33 +54,28 @@ export class View {
     return this.#seenAt + (this.leases.get(lease) ?? 0);
   }
 
-  /** How many replicas are alive. */
-  get replicas(): number {
-    this.#replicas ??= new Set([...this.leases.keys()].map(replicaOf)).size;
-    return this.#replicas;
-  }
-
   /** Whether an answer shows other data than those of before. */
   isOther({ id }: Incarnation): boolean {
     return id !== '' && this.#incarnation !== undefined && this.#incarnation.id !== id;
   }
 
-  /** Answers whether the leases of the project are others than before. */
+  /** Answers whether this is the first answer, or the leases of the project are others than before. */
   learn({ time, incarnation, leases }: SyncResult, sent: Instant): boolean {
     this.#sent = sent;
-    this.#isUnnoted = incarnation.id === '';
-    if (!this.#isUnnoted && this.#incarnation?.id !== incarnation.id) {
+    const isFirst = this.isEmpty;
+    this.isUnnoted = incarnation.id === '';
+    if (!this.isUnnoted && this.#incarnation?.id !== incarnation.id) {
       this.knewAnother = this.#incarnation !== undefined;
       this.#incarnation = incarnation;
       this.metAt = instant(this.clock);
     }
-    const isSame = leases.size === this.leases.size && [...leases.keys()].every((id) => this.leases.has(id));
-    this.#time = time;
+    const areSame = leases.size === this.leases.size && [...leases.keys()].every((id) => this.leases.has(id));
+    this.storeTime = time;
     this.#seenAt = this.clock.now();
     this.leases = leases;
-    if (!isSame) this.#replicas = undefined;
+    if (!areSame) this.replicas = new Set([...leases.keys()].map(replicaOf)).size;
     for (const id of leases.keys()) this.meetLife(lifeOf(id));
-    return !isSame;
+    return isFirst || !areSame;
   }
 
   meetLife(lifeMs: number): void {

@@ -1,0 +1,146 @@
+import { type Store } from '../store/store.js';
+import { type JobRecord } from './record.js';
+import { type Replica } from './replica.js';
+
+/** Between two writes of a record that were not carried out. */
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 3_000;
+
+/** A write of one record. */
+export interface RecordWrite {
+  readonly name: string;
+  /** The revision on which it is written. */
+  readonly ifRevision: number;
+  readonly value: JobRecord;
+  /** By the clock of the store, it is not carried out after that. */
+  readonly until: number;
+  readonly forgetAfterMs: number | undefined;
+  /** Other replicas are to look at it now. */
+  readonly isPublished: boolean;
+  /** Called in a turn. */
+  readonly answered: (answer: WriteAnswer) => void;
+}
+
+export interface WriteAnswer {
+  /** The new one. Undefined: it was not written, or that is unknown after a `failure`. */
+  readonly revision: number | undefined;
+  readonly failure: unknown;
+  /** Of all syncs and of all answers to writes. */
+  readonly order: number;
+}
+
+/** What a replica writes. All writes of a turn leave in one request for each `until`. */
+export class Outbox {
+  readonly #open = new Set<Promise<void>>();
+  #writes: RecordWrite[] = [];
+
+  constructor(
+    private readonly replica: Pick<Replica, 'view' | 'heartbeat' | 'observer' | 'turn'>,
+    private readonly store: Pick<Store, 'compareAndSet' | 'publish'>,
+  ) {}
+
+  add(write: RecordWrite): void {
+    this.#writes.push(write);
+  }
+
+  send(): void {
+    const all = this.#writes.splice(0);
+    for (const until of new Set(all.map((write) => write.until))) {
+      const writes = all.filter((write) => write.until === until);
+      const open = this.#send(until, writes).finally(() => this.#open.delete(open));
+      this.#open.add(open);
+    }
+  }
+
+  /** Resolves when every write has been answered, or has failed. */
+  async whenAnswered(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open);
+  }
+
+  async #send(until: number, writes: readonly RecordWrite[]): Promise<void> {
+    const { view, heartbeat, observer } = this.replica;
+    const incarnation = view.incarnation.id;
+    let revisions: readonly (number | undefined)[] = [];
+    let failure: unknown;
+    try {
+      const asked = writes.map(({ name, ifRevision, value, forgetAfterMs }) => {
+        const forget = forgetAfterMs !== undefined && { forgetAfterMs };
+        return { name, ifRevision, value: JSON.stringify(value), ...forget };
+      });
+      revisions = await this.store.compareAndSet({ incarnation, until, writes: asked });
+    } catch (error) {
+      failure = error ?? 'no reason';
+    }
+    this.replica.turn(() => {
+      observer.wrote?.(failure);
+      const order = heartbeat.nextOrder();
+      // an answer that was under way while the incarnation changed says nothing about the data of now
+      const ofNow = incarnation === view.incarnation.id ? revisions : [];
+      writes.forEach(({ answered }, index) => {
+        answered({ revision: ofNow[index], failure, order });
+      });
+    });
+    const published = writes.filter(
+      ({ isPublished }, index) => isPublished && (failure !== undefined || revisions[index] !== undefined),
+    );
+    // a failure of a message is no failure of anything else
+    if (published.length > 0) this.store.publish?.(published.map(({ name }) => name)).catch(() => undefined);
+  }
+}
+
+/** The writes of one record, one at a time. */
+export class Writer {
+  /** One is under way. */
+  isOpen = false;
+  /** When the last one left, by the monotonic clock. */
+  sentAt = -Infinity;
+  /** Why the last one had no answer. Undefined: it had one. */
+  failure: unknown;
+  /** The order of the last answer. */
+  #order = 0;
+  /** By the clock of the store: an unknown one may be carried out until then. */
+  #doubtUntil = -Infinity;
+  /** Those in a row that the store did not carry out on the revision that is there. The next one waits longer: it may refuse them all. */
+  #failures = 0;
+  /** That revision. Undefined: it is not known whether the last one was carried out. */
+  #failedOn: number | undefined;
+
+  /** When the next one may leave, by the monotonic clock. */
+  get nextAt(): number {
+    if (this.#failures < 2) return -Infinity;
+    return this.sentAt + Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 2), LONGEST_PAUSE_MS);
+  }
+
+  /** A late write may still change the record. */
+  isDoubtful(storeTime: number): boolean {
+    return storeTime < this.#doubtUntil;
+  }
+
+  begin(now: number): void {
+    this.isOpen = true;
+    this.sentAt = now;
+  }
+
+  answered({ revision, failure, order }: WriteAnswer, { ifRevision, until }: RecordWrite): void {
+    this.isOpen = false;
+    this.#order = order;
+    this.failure = failure;
+    this.#failures = revision === undefined ? this.#failures + 1 : 0;
+    // an unknown one may have changed the record itself
+    this.#failedOn = failure === undefined ? ifRevision : undefined;
+    if (failure !== undefined) this.#doubtUntil = Math.max(this.#doubtUntil, until);
+  }
+
+  /** Whether an answer to a sync says anything about the record: one that left before the last write was answered does not. */
+  seen(revision: number, order: number): boolean {
+    if (order < this.#order) return false;
+    // another replica was faster
+    if (this.#failedOn !== undefined && revision !== this.#failedOn) this.#failures = 0;
+    return true;
+  }
+
+  /** Another incarnation. */
+  met(): void {
+    this.#failures = 0;
+  }
+}
