@@ -92,9 +92,9 @@ export class JobCommands {
     return this.parts.replica.isClosing ? 'stopping' : 'unreachable';
   }
 
-  #unconfirmed({ job: { name } }: JobEntry, done: string, { failure }: Election, wasSent: boolean): LockStoreError {
+  #unconfirmed({ job: { name } }: JobEntry, done: string, { writer }: Election, wasSent: boolean): LockStoreError {
     const { replica } = this.parts;
-    const cause = replica.failure ?? (wasSent ? failure : undefined) ?? NO_REPLY;
+    const cause = replica.failure ?? (wasSent ? writer.failure : undefined) ?? NO_REPLY;
     const { code, message } = asLockStoreError(cause);
     const result = wasSent ? `it is not known whether the job was ${done}` : `the job was not ${done}`;
     const why = replica.isClosing ? 'the application is stopping' : message;

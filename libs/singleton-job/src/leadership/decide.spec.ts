@@ -228,8 +228,8 @@ describe('a write of a term', () => {
   const answered = { ...command, outcome: 'started' };
   const by = { now: 900, wall: 900 };
   const newer = { by, before: record({ schedule: 's' }, 1_200) };
-  const write = (there: SeenRecord, term: object) =>
-    decide.patched(there, { own: {}, order: undefined, reclaim: undefined, ...term }, 'now');
+  const write = (there: SeenRecord, term: { order?: decide.Order }) =>
+    decide.patched(there, { holder: 'h', fencingToken: 7, own: {}, reclaim: undefined, ...term }, term.order, 'now');
 
   it.each<[string, JobRecord, object, JobRecord]>([
     [
@@ -260,7 +260,7 @@ describe('a write of a term', () => {
       { schedule: 's' },
     ],
   ])('%s', (_rule, there, term, value) => {
-    expect(write(record(there), term)).toEqual(value);
+    expect(write(record(there), term)).toEqual({ holder: 'h', fencingToken: 7, incarnation: 'now', ...value });
   });
 
   it('leaves a record without a holder at the end, and with what the term leaves', () => {

@@ -183,18 +183,20 @@ export interface Order {
 }
 
 /**
- * The record with the own fields of a term and the outcome of a command. They are written on the newer of what is there and what was seen before
+ * The record of a term with its own fields and the outcome of a command. They are written on the newer of what is there and what was seen before
  * a new incarnation, so that an old snapshot brings no old pause back; but on what is there if it was steered in this incarnation.
  */
 export function patched(
   record: SeenRecord,
-  { own, order, reclaim }: Pick<Term, 'own' | 'order' | 'reclaim'>,
+  { holder, fencingToken, own, reclaim }: Pick<Term, 'holder' | 'fencingToken' | 'own' | 'reclaim'>,
+  order: Order | undefined,
   incarnation: string,
 ): JobRecord {
   const { revision = 0, value: before } = reclaim?.before ?? {};
   const isBeforeNewer = revision > record.revision && record.value?.steeredIn !== incarnation;
   const there = isBeforeNewer ? before : record.value;
-  const value: JobRecord = { ...there, steeredIn: undefined, ...own, ...order?.fields };
+  const leader = { holder, fencingToken, incarnation, steeredIn: undefined };
+  const value: JobRecord = { ...there, ...own, ...order?.fields, ...leader };
   if (order === undefined || value.command?.id !== order.id) return value;
   return { ...value, command: { ...value.command, outcome: order.outcome } };
 }

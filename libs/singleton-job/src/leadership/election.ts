@@ -15,7 +15,7 @@ import {
 } from './record.js';
 import { type Replica } from './replica.js';
 import { type Backlog, Term, type TermEnd } from './term.js';
-import { type RecordWrite, type WriteAnswer, Writer } from './writes.js';
+import { type WriteAnswer, Writer } from './writes.js';
 
 /** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
 const FORGET_LOCK_MS = 24 * 3_600_000;
@@ -78,7 +78,7 @@ export class Election {
   term: Term | undefined;
   /** The monotonic time of the next look. */
   lookAt = -Infinity;
-  readonly #writer = new Writer();
+  readonly writer = new Writer();
   readonly #edits: Edits;
   /** The last one that is over. */
   #lastTerm: Term | undefined;
@@ -118,7 +118,6 @@ export class Election {
     this.#release(reason);
     const isDone = new Promise<void>((resolve) => this.#idle.push(resolve));
     this.touch();
-    this.#settleIfQuiet();
     return isDone;
   }
 
@@ -132,7 +131,7 @@ export class Election {
   edit<T>(edit: Edit<T>): Promise<T | undefined> {
     const result = this.#edits.add(edit);
     // it decides by a fresh view
-    if (!this.#writer.isOpen) this.record = undefined;
+    if (!this.writer.isOpen) this.record = undefined;
     this.touch();
     return result.finally(() => {
       this.touch();
@@ -183,16 +182,6 @@ export class Election {
     return decide.graceEnd(this.record ?? this.known, view, times);
   }
 
-  /** Whether it must be read with each sync, because a late write may still change it. */
-  get isDoubtful(): boolean {
-    return this.#writer.isDoubtful(this.replica.view.storeTime);
-  }
-
-  /** Why its last write had no answer. Undefined: it had one. */
-  get failure(): unknown {
-    return this.#writer.failure;
-  }
-
   /** Whether a living leader holds the record, as far as this replica knows. */
   get isHeld(): boolean {
     const { clock, view } = this.replica;
@@ -204,15 +193,16 @@ export class Election {
   /** Nothing of it runs or is written, and it leaves no stray as far as it has seen. */
   get isIdle(): boolean {
     const { record, replica } = this;
-    if (this.term !== undefined || this.#writer.isOpen || !this.candidate.isIdle) return false;
+    if (this.term !== undefined || this.writer.isOpen || !this.candidate.isIdle) return false;
     return record === undefined || replica.view.isEmpty || !decide.mustRelease(record, this.#self, replica.view);
   }
 
   /** Whether it may be forgotten. After a write it must have read the record, which may be a stray. */
   get isOver(): boolean {
-    if (this.isWanted || this.#edits.areOpen || this.isDoubtful || !this.isIdle) return false;
+    const isDoubtful = this.writer.isDoubtful(this.replica.view.storeTime);
+    if (this.isWanted || this.#edits.areOpen || isDoubtful || !this.isIdle) return false;
     const isSeen = this.record !== undefined && this.record.isUnreadable !== true;
-    return isSeen || this.#writer.sentAt === -Infinity;
+    return isSeen || this.writer.sentAt === -Infinity;
   }
 
   // ---- What was seen
@@ -220,7 +210,7 @@ export class Election {
   /** The answer to a sync that left at `order`. */
   seen(record: SeenRecord, order: number): void {
     const { heartbeat, observer } = this.replica;
-    if (!this.#writer.seen(record.revision, order)) {
+    if (!this.writer.seen(record.revision, order)) {
       heartbeat.wish(this.name);
       return;
     }
@@ -245,7 +235,7 @@ export class Election {
   met(): void {
     this.record = undefined;
     this.#metOn = undefined;
-    this.#writer.met();
+    this.writer.met();
     this.term?.meet(this.known);
     this.touch();
   }
@@ -274,17 +264,13 @@ export class Election {
     this.lookAt = Infinity;
     this.#look();
     this.candidate.looked?.();
-    this.#settleIfQuiet();
-  }
-
-  #settleIfQuiet(): void {
     // what an unknown write may have left is released later, or ends with its lease
     if (!this.isWanted && this.isIdle) for (const settle of this.#idle.splice(0)) settle();
   }
 
   #look(): void {
     const { record, replica, term } = this;
-    if (this.#writer.isOpen || replica.view.isEmpty) return;
+    if (this.writer.isOpen || replica.view.isEmpty) return;
     if (record === undefined) {
       replica.heartbeat.wish(this.name);
       return;
@@ -302,7 +288,10 @@ export class Election {
   #lookAtEdits(record: SeenRecord): boolean {
     const { clock, heartbeat } = this.replica;
     const { edit, value, until } = this.#edits.look(record, this.#mayWrite) ?? {};
-    if (value !== undefined) this.#write(value, { until, unknown: (on) => edit?.wasUnknown?.(on) });
+    const settled = ({ failure }: WriteAnswer): void => {
+      if (failure !== undefined) edit?.wasUnknown?.(record.revision);
+    };
+    if (value !== undefined) this.#write(value, { until, settled });
     // it looks again also without a message
     else if (this.#edits.areOpen) heartbeat.wish(this.name, clock.now() + COMMAND_MS / 4);
     return value !== undefined;
@@ -383,16 +372,12 @@ export class Election {
     const own = candidate.inherit(backlog);
     const incarnation = view.incarnation.id;
     const takeover = this.#takeover(record);
-    this.#write(
-      { ...before, steeredIn: undefined, ...own, holder, fencingToken, incarnation },
-      {
-        applied: () => {
-          const ignoredCommand = before.command?.id;
-          const facts = { name: this.name, holder, fencingToken, lease, backlog, own, ignoredCommand };
-          this.#begin(new Term(facts, replica, this), takeover);
-        },
-      },
-    );
+    const ignoredCommand = before.command?.id;
+    const facts = { name: this.name, holder, fencingToken, lease, backlog, own, ignoredCommand };
+    const settled = ({ revision }: WriteAnswer): void => {
+      if (revision !== undefined) this.#begin(new Term(facts, replica, this), takeover);
+    };
+    this.#write({ ...before, steeredIn: undefined, ...own, holder, fencingToken, incarnation }, { settled });
   }
 
   #takeover({ value }: SeenRecord): Takeover {
@@ -417,23 +402,16 @@ export class Election {
   /** Whether the record names the term. If not, the term is over, or the record is written again in a new incarnation. */
   #isNamed(term: Term, record: SeenRecord): boolean {
     const step = decide.termStep(term, record, this.replica.view, this.replica.id);
-    switch (step) {
-      case 'serve':
-        term.reclaim = undefined;
-        return true;
-      case 'reclaim':
-        this.#save(term, record);
-        return false;
-      case 'lost':
-        this.#end('preempted');
-        return false;
-    }
+    if (step === 'serve') term.reclaim = undefined;
+    else if (step === 'reclaim') this.#save(term, record);
+    else this.#end('preempted');
+    return step === 'serve';
   }
 
   #lookAtTerm(term: Term, record: SeenRecord): void {
     const { candidate, replica } = this;
     const { value = {} } = record;
-    if (this.#isAt(term.saveAt) && shows(value, term.own)) term.shown(term.version);
+    if (this.#isAt(term.saveAt) && shows(value, term.own)) term.shown();
     if (value.pausedAt !== undefined || replica.isClosing) {
       term.refuseClaims();
       this.#release(value.pausedAt === undefined ? 'shutdown' : 'paused');
@@ -441,33 +419,20 @@ export class Election {
     if (term.release !== undefined) term.refuseTrigger();
     this.#obey(term, value.command);
     if (term.release !== undefined && candidate.isIdle) {
-      this.#writeRelease(decide.patched(record, term, replica.view.incarnation.id), term);
+      this.#end('released');
+      this.#writeRelease(decide.patched(record, term, term.order, replica.view.incarnation.id));
       return;
     }
-    const keepAt = candidate.kind === 'lock' ? this.#writer.sentAt + KEEP_LOCK_MS : Infinity;
+    const keepAt = candidate.kind === 'lock' ? this.writer.sentAt + KEEP_LOCK_MS : Infinity;
     if (this.#isAt(Math.min(term.saveAt, keepAt)) || term.order !== undefined) this.#save(term, record, term.order);
   }
 
   /** `order`: a command whose answer is written too. */
   #save(term: Term, record: SeenRecord, order?: decide.Order): void {
     if (!this.#mayWrite) return;
-    const { holder, fencingToken, version, own, reclaim } = term;
-    const sentAt = this.replica.clock.now();
-    const incarnation = this.replica.view.incarnation.id;
-    const value = {
-      ...decide.patched(record, { own, order, reclaim }, incarnation),
-      holder,
-      fencingToken,
-      incarnation,
-    };
-    this.#write(value, {
-      isPublished: order !== undefined,
-      // the caller has given up then
-      until: order?.until,
-      applied: () => {
-        term.shown(version, sentAt);
-      },
-    });
+    const value = decide.patched(record, term, order, this.replica.view.incarnation.id);
+    // the caller of a command has given up at its `until`
+    this.#write(value, { isPublished: order !== undefined, until: order?.until });
   }
 
   /** A command is answered first, and carried out when the record shows the answer. */
@@ -485,13 +450,15 @@ export class Election {
   }
 
   #end(how: TermEnd): void {
-    const { term } = this;
+    const { replica, term } = this;
     if (term === undefined) return;
     this.term = undefined;
     this.#lastTerm = term;
     term.finish(how);
-    if (how === 'released') this.#given = term;
-    else this.replica.observer.lost?.(term, how);
+    if (how === 'released') {
+      this.#given = term;
+      this.#standBackUntil = replica.clock.now() + (term.release?.standBackMs ?? 0);
+    } else replica.observer.lost?.(term, how);
     this.touch();
   }
 
@@ -504,14 +471,9 @@ export class Election {
   }
 
   /** Writes the record without the holder, with what the term leaves. */
-  #writeRelease(value: JobRecord, term?: Term): void {
-    const { candidate, replica } = this;
-    if (term !== undefined) {
-      this.#standBackUntil = replica.clock.now() + (term.release?.standBackMs ?? 0);
-      this.#end('released');
-    }
-    const left = candidate.kind === 'job' ? decide.leftBehind(value, this.#lastTerm) : {};
-    this.#write(decide.released(value, left, replica.view.incarnation.id), {});
+  #writeRelease(value: JobRecord): void {
+    const left = this.candidate.kind === 'job' ? decide.leftBehind(value, this.#lastTerm) : {};
+    this.#write(decide.released(value, left, this.replica.view.incarnation.id));
   }
 
   #reportReleased(isConfirmed: boolean): void {
@@ -523,45 +485,33 @@ export class Election {
   // ---- Writing
 
   get #mayWrite(): boolean {
-    return this.#isAt(this.#writer.nextAt);
+    return this.#isAt(this.writer.nextAt);
   }
 
   #write(
     value: JobRecord,
     {
-      applied,
-      unknown,
+      // the end of the own lease
+      until = this.replica.view.storeTime + this.candidate.lifeMs,
       isPublished = true,
-      until,
+      settled,
     }: {
-      readonly applied?: () => void;
-      readonly unknown?: (revision: number) => void;
-      readonly isPublished?: boolean;
-      /** By the clock of the store. @default the end of the own lease */
       readonly until?: number | undefined;
-    },
+      readonly isPublished?: boolean;
+      readonly settled?: (answer: WriteAnswer) => void;
+    } = {},
   ): void {
     const { candidate, name, record = ABSENT, replica } = this;
+    const forget = candidate.kind === 'lock' && { forgetAfterMs: FORGET_LOCK_MS };
+    const ask = { name, ifRevision: record.revision, value: JSON.stringify(value), ...forget };
     const answered = (answer: WriteAnswer): void => {
-      this.#writer.answered(answer, write);
-      if (answer.failure !== undefined) unknown?.(write.ifRevision);
+      this.writer.answered(answer, ask.ifRevision, until);
       if (answer.revision === undefined) this.record = undefined;
-      else {
-        this.#take({ revision: answer.revision, value });
-        applied?.();
-      }
+      else this.#take({ revision: answer.revision, value });
+      settled?.(answer);
       this.touch();
     };
-    const write: RecordWrite = {
-      name,
-      ifRevision: record.revision,
-      value,
-      until: until ?? replica.view.storeTime + candidate.lifeMs,
-      forgetAfterMs: candidate.kind === 'lock' ? FORGET_LOCK_MS : undefined,
-      isPublished,
-      answered,
-    };
-    this.#writer.begin(replica.clock.now());
-    replica.outbox.add(write);
+    this.writer.begin(replica.clock.now());
+    replica.outbox.add({ ask, until, isPublished, answered });
   }
 }

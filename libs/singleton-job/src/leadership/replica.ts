@@ -377,7 +377,8 @@ export class Replica {
 
   #sync(intervalMs: number): void {
     const names = [...this.#elections.keys()];
-    const always = this.elections.filter(({ isDoubtful }) => isDoubtful).map(({ name }) => name);
+    const { storeTime } = this.view;
+    const always = this.elections.filter(({ writer }) => writer.isDoubtful(storeTime)).map(({ name }) => name);
     const leases = this.leases.all;
     const sync = this.heartbeat.next(
       {

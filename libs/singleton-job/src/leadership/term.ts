@@ -50,8 +50,6 @@ export class Term {
   readonly startedAt: Instant;
   /** The leader's fields as the record should have them. A run that outlives the term still sets its own, and the next write has them. */
   own: OwnFields;
-  /** Counts the changes of `own`, up to the one that the record shows. */
-  version = 0;
   /** Since when the record may lack something of `own`, by the monotonic clock. Infinity: it lacks nothing. */
   #unsavedSince = Infinity;
   /** A command whose outcome is to be written. */
@@ -64,7 +62,7 @@ export class Term {
   release: { readonly reason: LeadershipReleaseReason; readonly standBackMs: number } | undefined;
   readonly #ending = new AbortController();
   #end: { readonly how: TermEnd; readonly deadline: Instant } | undefined;
-  #saves: { readonly version: number; readonly settle: (isSaved: boolean) => void; readonly undo?: OwnFields }[] = [];
+  #saves: { readonly settle: (isSaved: boolean) => void; readonly undo: OwnFields | undefined }[] = [];
   #doubts: (() => void)[] = [];
 
   constructor(
@@ -148,7 +146,6 @@ export class Term {
   /** Fields that the record gets within 10 s, in one request with those of all terms. */
   set(fields: OwnFields): void {
     this.own = { ...this.own, ...fields };
-    this.version += 1;
     this.#unsavedSince = Math.min(this.#unsavedSince, this.replica.clock.now());
     this.election.touch();
   }
@@ -167,10 +164,9 @@ export class Term {
   #save(fields: OwnFields, undo?: OwnFields): Promise<boolean> {
     this.set(fields);
     if (this.#end !== undefined) return Promise.resolve(false);
-    const saved = new Promise<boolean>((resolve) => {
-      this.#saves.push({ version: this.version, settle: resolve, ...(undo && { undo }) });
+    return new Promise<boolean>((settle) => {
+      this.#saves.push({ settle, undo });
     });
-    return saved;
   }
 
   /** When what the record may lack is to be written, by the monotonic clock. What can wait is written at a time that all terms share. */
@@ -178,12 +174,10 @@ export class Term {
     return this.#saves.length > 0 ? -Infinity : (Math.floor(this.#unsavedSince / SAVE_MS) + 1) * SAVE_MS;
   }
 
-  /** By the election: the record has the fields of this version, which were sent at `sentAt`. */
-  shown(version: number, sentAt = this.#unsavedSince): void {
-    this.#unsavedSince = version === this.version ? Infinity : sentAt;
-    const saved = this.#saves.filter((save) => save.version <= version);
-    this.#saves = this.#saves.filter((save) => save.version > version);
-    for (const { settle } of saved) settle(true);
+  /** By the election: the record has the fields. */
+  shown(): void {
+    this.#unsavedSince = Infinity;
+    for (const { settle } of this.#saves.splice(0)) settle(true);
   }
 
   /** By the election: another incarnation. The record is to be written again. */

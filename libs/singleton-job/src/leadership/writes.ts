@@ -1,5 +1,4 @@
-import { type Store } from '../store/store.js';
-import { type JobRecord } from './record.js';
+import { type Store, type Write } from '../store/store.js';
 import { type Replica } from './replica.js';
 
 /** Between two writes of a record that were not carried out. */
@@ -8,13 +7,9 @@ const LONGEST_PAUSE_MS = 3_000;
 
 /** A write of one record. */
 export interface RecordWrite {
-  readonly name: string;
-  /** The revision on which it is written. */
-  readonly ifRevision: number;
-  readonly value: JobRecord;
+  readonly ask: Write;
   /** By the clock of the store, it is not carried out after that. */
   readonly until: number;
-  readonly forgetAfterMs: number | undefined;
   /** Other replicas are to look at it now. */
   readonly isPublished: boolean;
   /** Called in a turn. */
@@ -63,11 +58,7 @@ export class Outbox {
     let revisions: readonly (number | undefined)[] = [];
     let failure: unknown;
     try {
-      const asked = writes.map(({ name, ifRevision, value, forgetAfterMs }) => {
-        const forget = forgetAfterMs !== undefined && { forgetAfterMs };
-        return { name, ifRevision, value: JSON.stringify(value), ...forget };
-      });
-      revisions = await this.store.compareAndSet({ incarnation, until, writes: asked });
+      revisions = await this.store.compareAndSet({ incarnation, until, writes: writes.map(({ ask }) => ask) });
     } catch (error) {
       failure = error ?? 'no reason';
     }
@@ -81,10 +72,10 @@ export class Outbox {
       });
     });
     const published = writes.filter(
-      ({ isPublished }, index) => isPublished && (failure !== undefined || revisions[index] !== undefined),
+      ({ isPublished }, index) => isPublished && (failure ?? revisions[index]) !== undefined,
     );
     // a failure of a message is no failure of anything else
-    if (published.length > 0) this.store.publish?.(published.map(({ name }) => name)).catch(() => undefined);
+    if (published.length > 0) this.store.publish?.(published.map(({ ask }) => ask.name)).catch(() => undefined);
   }
 }
 
@@ -121,7 +112,7 @@ export class Writer {
     this.sentAt = now;
   }
 
-  answered({ revision, failure, order }: WriteAnswer, { ifRevision, until }: RecordWrite): void {
+  answered({ revision, failure, order }: WriteAnswer, ifRevision: number, until: number): void {
     this.isOpen = false;
     this.#order = order;
     this.failure = failure;

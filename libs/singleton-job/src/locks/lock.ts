@@ -144,7 +144,7 @@ export class Lock implements Candidate {
 
   #silence(): LockStoreError {
     const { replica, storeName } = this.parts;
-    const cause = asLockStoreError(this.#election.failure ?? replica.failure ?? new Error('no answer yet'));
+    const cause = asLockStoreError(this.#election.writer.failure ?? replica.failure ?? new Error('no answer yet'));
     return new LockStoreError(cause.code, `${storeName} did not answer in time (${cause.message})`, { cause });
   }
 }
