@@ -48,24 +48,16 @@ export function isStray({ value }: SeenRecord, { replicaId, holder }: Self): boo
 
 /** Whether a living leader holds the record. */
 export function isHeld(record: SeenRecord, self: Self, sight: Sight): boolean {
-  const { value } = record;
-  return (
-    value?.holder !== undefined &&
-    hasLivingLease(value.holder, sight) &&
-    isOfNow(value, sight) &&
-    !isStray(record, self)
-  );
+  return looksHeld(record, sight) && !isStray(record, self);
 }
 
 /** Whether the others take it for held, although it is a stray. */
 export function mustRelease(record: SeenRecord, self: Self, sight: Sight): boolean {
-  const { value } = record;
-  if (value?.holder === undefined || !isStray(record, self)) return false;
-  return isOfNow(value, sight) && hasLivingLease(value.holder, sight);
+  return looksHeld(record, sight) && isStray(record, self);
 }
 
-function hasLivingLease(holder: Holder, { leases }: Sight): boolean {
-  return leases.has(leaseOf(holder));
+function looksHeld({ value }: SeenRecord, sight: Sight): boolean {
+  return value?.holder !== undefined && sight.leases.has(leaseOf(value.holder)) && isOfNow(value, sight);
 }
 
 /**

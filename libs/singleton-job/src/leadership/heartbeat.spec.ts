@@ -1,23 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../testing/manual-clock.js';
-import { Heartbeat, heartbeatIntervalFor, type Sync } from './heartbeat.js';
+import { Heartbeat, type Sync } from './heartbeat.js';
 
 const INTERVAL_MS = 3_000;
 
 function setup(names: readonly string[] = []) {
   const clock = new ManualClock();
-  const heartbeat = new Heartbeat(clock);
+  const heartbeat = new Heartbeat(clock, INTERVAL_MS);
   heartbeat.isDeaf = false;
   const leases = { isNewcomer: false, renew: ['a.1@10000'], grant: [], revoke: [] };
-  const send = (always: readonly string[] = []): Sync =>
-    heartbeat.next(leases, { names, always, intervalMs: INTERVAL_MS });
+  const send = (always: readonly string[] = []): Sync => heartbeat.next(leases, names, always);
   /** The names in the next sync, which is answered at once. */
   const read = (always?: readonly string[]): readonly string[] => {
     const { request } = send(always);
     heartbeat.answered();
     return request.read;
   };
-  const dueAt = (): number => heartbeat.dueAt(INTERVAL_MS);
+  const dueAt = (): number => heartbeat.dueAt;
   return { clock, heartbeat, send, read, dueAt };
 }
 
@@ -31,7 +30,9 @@ describe('the interval of heartbeats', () => {
     { rule: 'may be a third of the shortest life', lifeMs: 9_000, intervalMs: 3_000 },
     { rule: 'is a quarter of the shortest life, if a third is less', lifeMs: 8_000, intervalMs: 2_000 },
   ])('$rule', ({ lifeMs, intervalMs }) => {
-    expect(heartbeatIntervalFor(3_000, lifeMs)).toBe(intervalMs);
+    const { heartbeat } = setup();
+    heartbeat.adapt(lifeMs);
+    expect(heartbeat.intervalMs).toBe(intervalMs);
   });
 });
 
@@ -124,15 +125,16 @@ describe('a sync that failed', () => {
     { rule: 'is sent again after a quarter of a short interval', intervalMs: 200, retryAt: 50 },
   ])('$rule, with its names', ({ intervalMs, retryAt }) => {
     const { heartbeat, send, read } = setup(numbered(3));
+    heartbeat.intervalMs = intervalMs;
     heartbeat.wish('a');
-    heartbeat.failed(send(), intervalMs);
-    expect(heartbeat.dueAt(intervalMs)).toBe(retryAt);
+    heartbeat.failed(send());
+    expect(heartbeat.dueAt).toBe(retryAt);
     expect(read()).toEqual(['a', 'job-0']);
   });
 
   it('does not wait on a new connection', () => {
     const { heartbeat, send, dueAt } = setup();
-    heartbeat.failed(send(), INTERVAL_MS);
+    heartbeat.failed(send());
     heartbeat.retryNow();
     expect(dueAt()).toBe(-Infinity);
   });

@@ -1,15 +1,12 @@
 import { type Clock, instant, type Instant } from '../base/time/clock.js';
 import { type SyncRequest } from '../store/store.js';
 
-/** A replica outlives two lost heartbeats. Where a third of a life is less than the interval, a quarter of it is the interval. */
-export function heartbeatIntervalFor(intervalMs: number, shortestLifeMs: number): number {
-  return 3 * intervalMs > shortestLifeMs ? shortestLifeMs / 4 : intervalMs;
-}
-
 /** In one request, so that no answer blocks the store or the event loop for long. */
 const MOST_NAMES = 400;
 /** A sync that failed is sent again after a quarter of an interval, and after this at the latest. */
 const LONGEST_RETRY_MS = 250;
+/** How often a replica looks that gets no messages. */
+const POLL_MS = 1_000;
 
 /** A sync that was sent. */
 export interface Sync {
@@ -38,7 +35,21 @@ export class Heartbeat {
   /** When the last sync left. */
   sentAt = -Infinity;
 
-  constructor(private readonly clock: Clock) {}
+  /** How often one leaves. */
+  intervalMs: number;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly usualIntervalMs: number,
+  ) {
+    this.intervalMs = usualIntervalMs;
+  }
+
+  /** A replica outlives two lost heartbeats. Where a third of a life is less than the interval, a quarter of it is the interval. */
+  adapt(shortestLifeMs: number): void {
+    const mostMs = this.isDeaf ? Math.min(this.usualIntervalMs, POLL_MS) : this.usualIntervalMs;
+    this.intervalMs = 3 * mostMs > shortestLifeMs ? shortestLifeMs / 4 : mostMs;
+  }
 
   /** Reads this record with the next sync, which leaves at once, or at this monotonic time at the latest. */
   wish(name: string, at = -Infinity): void {
@@ -63,21 +74,14 @@ export class Heartbeat {
   }
 
   /** When the next sync leaves, by the monotonic clock. Infinity while one is under way. */
-  dueAt(intervalMs: number): number {
+  get dueAt(): number {
     if (this.#underWay !== undefined) return Infinity;
-    return Math.max(Math.min(this.#wishedAt, this.#turnedAt + intervalMs), this.#retryAt);
+    return Math.max(Math.min(this.#wishedAt, this.#turnedAt + this.intervalMs), this.#retryAt);
   }
 
   /** The next sync: `names` are those of the records that this replica cares about, `always` those that each sync reads if it has a place. */
-  next(
-    leases: Omit<SyncRequest, 'read'>,
-    {
-      names,
-      always,
-      intervalMs,
-    }: { readonly names: readonly string[]; readonly always: readonly string[]; readonly intervalMs: number },
-  ): Sync {
-    const wished = [...new Set([...this.#wished, ...this.#inTurn(names, intervalMs)])];
+  next(leases: Omit<SyncRequest, 'read'>, names: readonly string[], always: readonly string[]): Sync {
+    const wished = [...new Set([...this.#wished, ...this.#inTurn(names)])];
     // what has no place here is wished again, but not `always`: they would take the place of the others without end
     const read = [...new Set([...wished, ...always])].slice(0, MOST_NAMES);
     this.#wished.clear();
@@ -93,16 +97,16 @@ export class Heartbeat {
   }
 
   /** It is not known whether it was carried out. It is sent again, with its names. */
-  failed({ request }: Sync, intervalMs: number): void {
+  failed({ request }: Sync): void {
     this.#underWay = undefined;
     for (const name of request.read) this.wish(name);
     this.wishSync();
-    this.#retryAt = this.clock.now() + Math.min(intervalMs / 4, LONGEST_RETRY_MS);
+    this.#retryAt = this.clock.now() + Math.min(this.intervalMs / 4, LONGEST_RETRY_MS);
   }
 
-  #inTurn(names: readonly string[], intervalMs: number): readonly string[] {
+  #inTurn(names: readonly string[]): readonly string[] {
     const now = this.clock.now();
-    if (now < this.#turnedAt + intervalMs * 0.9) return [];
+    if (now < this.#turnedAt + this.intervalMs * 0.9) return [];
     this.#turnedAt = now;
     if (this.isDeaf) return names;
     const third = names.slice(this.#cursor, this.#cursor + Math.min(Math.ceil(names.length / 3), MOST_NAMES));

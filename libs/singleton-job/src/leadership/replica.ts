@@ -4,14 +4,12 @@ import { sleep } from '../base/time/sleep.js';
 import { within } from '../base/time/within.js';
 import { type LeaseId, type Store, type SyncResult } from '../store/store.js';
 import { type Candidate, Election, type ElectionObserver } from './election.js';
-import { Heartbeat, heartbeatIntervalFor, type Sync } from './heartbeat.js';
+import { Heartbeat, type Sync } from './heartbeat.js';
 import { type Lease, OwnLeases } from './lease.js';
 import { type SeenRecord, seenRecord } from './record.js';
 import { View } from './view.js';
 import { Outbox } from './writes.js';
 
-/** How often a replica looks that gets no messages. */
-const POLL_MS = 1_000;
 /** How long a close waits for its last requests. */
 const CLOSE_MS = 500;
 
@@ -66,13 +64,6 @@ export interface ReplicaParts {
   readonly backup?: HeartbeatBackup | undefined;
 }
 
-/** How many other replicas are alive, how many records this one holds, and how many jobs it knows. */
-interface Crowd {
-  readonly others: number;
-  readonly led: number;
-  readonly jobs: number;
-}
-
 /** Of a caller: an overview. */
 interface Read {
   readonly names: ReadonlySet<string>;
@@ -93,8 +84,8 @@ export class Replica {
   readonly leases: OwnLeases;
   readonly heartbeat: Heartbeat;
   readonly outbox: Outbox;
-  /** For the wait before a take. */
-  crowd: Crowd = { others: 0, led: 0, jobs: 0 };
+  /** How many other replicas are alive, how many records this one holds, and how many jobs it knows. */
+  crowd = { others: 0, led: 0, jobs: 0 };
   readonly #elections = new Map<string, Election>();
   readonly #reads = new Set<Read>();
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
@@ -117,7 +108,7 @@ export class Replica {
     this.observer = observer;
     this.view = new View(clock);
     this.leases = new OwnLeases(id);
-    this.heartbeat = new Heartbeat(clock);
+    this.heartbeat = new Heartbeat(clock, parts.heartbeatIntervalMs);
     this.outbox = new Outbox(this, store);
     store.addListener({
       connected: () => {
@@ -132,14 +123,6 @@ export class Replica {
         this.#readSoon(names);
       },
     });
-  }
-
-  /** How often heartbeats are sent. */
-  get intervalMs(): number {
-    const lives = this.leases.all.map(({ lifeMs }) => lifeMs);
-    const { heartbeatIntervalMs, lifeMs } = this.parts;
-    const mostMs = this.heartbeat.isDeaf ? Math.min(heartbeatIntervalMs, POLL_MS) : heartbeatIntervalMs;
-    return heartbeatIntervalFor(mostMs, Math.min(lifeMs, ...lives));
   }
 
   get isClosing(): boolean {
@@ -198,12 +181,8 @@ export class Replica {
     const { store, backup } = this.parts;
     const wasOpen = this.#state === 'open';
     this.#state = 'closing';
-    if (wasOpen && !this.view.isEmpty)
-      await within(
-        this.clock,
-        CLOSE_MS,
-        this.#sayGoodbye().catch(() => undefined),
-      );
+    const goodbye = wasOpen && !this.view.isEmpty ? this.#sayGoodbye().catch(() => undefined) : Promise.resolve();
+    await within(this.clock, CLOSE_MS, goodbye);
     this.#state = 'closed';
     this.#timer?.timer.cancel();
     for (const election of this.elections) election.abandon();
@@ -277,16 +256,16 @@ export class Replica {
       if (election.isOver) this.#elections.delete(election.name);
     }
     this.#grantLeases();
-    const { intervalMs } = this;
-    if (now >= this.heartbeat.dueAt(intervalMs) && this.#state === 'open') this.#sync(intervalMs);
+    this.heartbeat.adapt(Math.min(this.parts.lifeMs, ...this.leases.all.map(({ lifeMs }) => lifeMs)));
+    if (now >= this.heartbeat.dueAt && this.#state === 'open') this.#sync();
     this.outbox.send();
-    this.#setTimer(intervalMs);
-    this.#tellThread(intervalMs);
+    this.#setTimer();
+    this.#tellThread();
   }
 
-  #setTimer(intervalMs: number): void {
+  #setTimer(): void {
     if (this.#state !== 'open') return;
-    let at = this.heartbeat.dueAt(intervalMs);
+    let at = this.heartbeat.dueAt;
     for (const { lookAt, term } of this.#elections.values())
       at = Math.min(at, lookAt, term?.reclaim?.by.now ?? Infinity);
     for (const { deadline } of this.leases.all) if (deadline !== undefined) at = Math.min(at, deadline.now);
@@ -313,15 +292,11 @@ export class Replica {
   /** One lease of the module, and one for each other `lockExpiry`, from the first use on. */
   #grantLeases(): void {
     if (this.isClosing) return;
-    let isUsed = false;
-    for (const { isWanted, candidate } of this.#elections.values()) {
-      if (!isWanted) continue;
-      isUsed = true;
-      this.leaseFor(candidate.lifeMs);
-    }
+    const wanted = this.elections.filter(({ isWanted }) => isWanted);
+    for (const { candidate } of wanted) this.leaseFor(candidate.lifeMs);
     // a command of a replica that competes for nothing needs an incarnation too
     const isNothingNoted = this.view.isUnnoted && this.#elections.size > 0;
-    if (isUsed || isNothingNoted || this.leases.all.length > 0) this.leaseFor(this.parts.lifeMs);
+    if (wanted.length > 0 || isNothingNoted || this.leases.all.length > 0) this.leaseFor(this.parts.lifeMs);
   }
 
   /** Gives up what is past its deadline. */
@@ -340,11 +315,11 @@ export class Replica {
     }
   }
 
-  #tellThread(intervalMs: number): void {
+  #tellThread(): void {
     const { backup } = this.parts;
     if (backup === undefined || this.view.isEmpty) return;
     const leases = this.leases.all.flatMap(({ id, deadline }) => (deadline === undefined ? [] : { id, deadline }));
-    const { sentAt } = this.heartbeat;
+    const { sentAt, intervalMs } = this.heartbeat;
     const state = { incarnation: this.view.incarnation.id, sentAt, intervalMs, leases };
     if (isDeepStrictEqual(state, this.#told)) return;
     this.#told = state;
@@ -372,10 +347,10 @@ export class Replica {
 
   /** Up to 2 ms for each living lease, and an interval at most. */
   afterHerd(): number {
-    return this.clock.now() + this.#herdShare * Math.min(2 * this.view.leases.size, this.intervalMs);
+    return this.clock.now() + this.#herdShare * Math.min(2 * this.view.leases.size, this.heartbeat.intervalMs);
   }
 
-  #sync(intervalMs: number): void {
+  #sync(): void {
     const names = [...this.#elections.keys()];
     const { storeTime } = this.view;
     const always = this.elections.filter(({ writer }) => writer.isDoubtful(storeTime)).map(({ name }) => name);
@@ -387,7 +362,8 @@ export class Replica {
         grant: leases.filter(({ mustGrant }) => mustGrant).map(({ id }) => id),
         revoke: [],
       },
-      { names, always, intervalMs },
+      names,
+      always,
     );
     this.parts.store.sync(sync.request).then(
       (result) => {
@@ -397,7 +373,7 @@ export class Replica {
       },
       (error: unknown) => {
         this.turn(() => {
-          this.heartbeat.failed(sync, intervalMs);
+          this.heartbeat.failed(sync);
           this.failure = error;
           this.observer.syncFailed?.(error);
         });

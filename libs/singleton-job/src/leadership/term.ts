@@ -27,7 +27,13 @@ export interface Backlog {
 }
 
 /** What a term begins with. */
-interface TermFacts {
+type TermFacts = Pick<Term, 'name' | 'holder' | 'fencingToken' | 'lease' | 'backlog' | 'own' | 'ignoredCommand'>;
+
+/**
+ * One uninterrupted leadership: a take that was applied. A run starts only while {@link isValid}, and {@link signal} aborts it. What the record
+ * should say is set here, and the election writes it.
+ */
+export class Term {
   /** Name of the record. */
   readonly name: string;
   readonly holder: Holder;
@@ -36,17 +42,6 @@ interface TermFacts {
   readonly lease: Lease;
   /** What earlier leaders have left. */
   readonly backlog: Backlog;
-  /** The leader's fields as the record has them. */
-  readonly own: OwnFields;
-  /** A command that was there before. */
-  readonly ignoredCommand: string | undefined;
-}
-
-/**
- * One uninterrupted leadership: a take that was applied. A run starts only while {@link isValid}, and {@link signal} aborts it. What the record
- * should say is set here, and the election writes it.
- */
-export class Term {
   readonly startedAt: Instant;
   /** The leader's fields as the record should have them. A run that outlives the term still sets its own, and the next write has them. */
   own: OwnFields;
@@ -66,33 +61,18 @@ export class Term {
   #doubts: (() => void)[] = [];
 
   constructor(
-    private readonly facts: TermFacts,
+    { name, holder, fencingToken, lease, backlog, own, ignoredCommand }: TermFacts,
     private readonly replica: Pick<Replica, 'clock' | 'view' | 'takeReports' | 'syncNow'>,
     private readonly election: Pick<Election, 'touch'>,
   ) {
+    this.name = name;
+    this.holder = holder;
+    this.fencingToken = fencingToken;
+    this.lease = lease;
+    this.backlog = backlog;
+    this.own = own;
+    this.ignoredCommand = ignoredCommand;
     this.startedAt = instant(replica.clock);
-    this.own = facts.own;
-    this.ignoredCommand = facts.ignoredCommand;
-  }
-
-  get name(): string {
-    return this.facts.name;
-  }
-
-  get holder(): Holder {
-    return this.facts.holder;
-  }
-
-  get fencingToken(): number {
-    return this.facts.fencingToken;
-  }
-
-  get lease(): Lease {
-    return this.facts.lease;
-  }
-
-  get backlog(): Backlog {
-    return this.facts.backlog;
   }
 
   /** Aborts when the term is over, for any reason. */
