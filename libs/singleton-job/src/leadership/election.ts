@@ -1,4 +1,5 @@
-import { type LeadershipReleaseReason } from '../base/events/reasons.js';
+import { type JobEvents } from '../base/events/events.js';
+import { type LeadershipLoss, type LeadershipReleaseReason } from '../base/events/reasons.js';
 import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { type Lease } from './lease.js';
@@ -51,15 +52,18 @@ export interface Takeover {
   readonly after: string | undefined;
 }
 
+/** How a term was given back. */
+export type TermRelease = Pick<JobEvents['leadershipReleased'], 'reason' | 'confirmed' | 'runInFlight'>;
+
 /** What an election tells. */
 export interface ElectionObserver {
   gained?(term: Term, takeover: Takeover): void;
   /** Not called for a term that was given back. */
-  lost?(term: Term, how: Exclude<TermEnd, 'released'>): void;
+  lost?(term: Term, reason: LeadershipLoss): void;
   /** The record was written without the holder, or it ends with its lease: then it is not confirmed. */
-  released?(term: Term, reason: LeadershipReleaseReason, isConfirmed: boolean): void;
+  released?(term: Term, release: TermRelease): void;
   /** An answer of the store, which another replica may have written. */
-  seen?(election: Election, record: SeenRecord): void;
+  seen?(election: Election, record: SeenRecord, before: SeenRecord): void;
 }
 
 /**
@@ -214,8 +218,9 @@ export class Election {
       heartbeat.wish(this.name);
       return;
     }
+    const before = this.known;
     this.#take(record);
-    observer.seen?.(this, record);
+    observer.seen?.(this, record, before);
     this.touch();
   }
 
@@ -458,7 +463,9 @@ export class Election {
     if (how === 'released') {
       this.#given = term;
       this.#standBackUntil = replica.clock.now() + (term.release?.standBackMs ?? 0);
-    } else replica.observer.lost?.(term, how);
+    } else if (how !== 'abandoned') replica.observer.lost?.(term, how);
+    // the run outlives the connections, so its lease ends by itself
+    else replica.observer.released?.(term, { reason: 'shutdown', confirmed: false, runInFlight: true });
     this.touch();
   }
 
@@ -476,10 +483,11 @@ export class Election {
     this.#write(decide.released(value, left, this.replica.view.incarnation.id));
   }
 
-  #reportReleased(isConfirmed: boolean): void {
+  #reportReleased(confirmed: boolean): void {
     const term = this.#given;
     this.#given = undefined;
-    if (term?.release !== undefined) this.replica.observer.released?.(term, term.release.reason, isConfirmed);
+    if (term?.release === undefined) return;
+    this.replica.observer.released?.(term, { reason: term.release.reason, confirmed, runInFlight: false });
   }
 
   // ---- Writing

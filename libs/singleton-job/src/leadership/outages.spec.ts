@@ -8,7 +8,7 @@ it('An outage is reported once more when it shows later that the function `conne
   const lines: unknown[] = [];
   const outages = new Outages(clock, (_name, payload) => lines.push(payload));
   const lost = (cause: Error): void => {
-    outages.disconnected(new LockStoreError('STORE_UNREACHABLE', cause.message, { cause }));
+    outages.report(new LockStoreError('STORE_UNREACHABLE', cause.message, { cause }));
   };
   lost(new Error('the connection was closed'));
   await clock.advance(300);

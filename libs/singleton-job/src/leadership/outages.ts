@@ -1,4 +1,4 @@
-import { asLockStoreError, ConnectionFunctionError, type LockStoreError } from '../base/errors/lock-store.error.js';
+import { asLockStoreError, ConnectionFunctionError } from '../base/errors/lock-store.error.js';
 import { type Notify } from '../base/events/events.js';
 import { type Clock } from '../base/time/clock.js';
 
@@ -39,22 +39,12 @@ export class Outages {
     return trouble?.isUnreachable ? this.clock.now() - trouble.sinceMs : 0;
   }
 
-  /** The connection is lost, or could not be opened. */
-  disconnected(thrown: unknown): void {
-    this.#report(undefined, asLockStoreError(thrown));
-  }
-
   /** A request failed. */
   failed(thrown: unknown): void {
     const error = asLockStoreError(thrown);
     this.#failures += 1;
     if (error.code !== 'STORE_UNREACHABLE' || this.#failures >= FAILURES_OF_OUTAGE || this.#troubles.has(undefined))
-      this.#report(undefined, error);
-  }
-
-  /** A record cannot be read. */
-  denied(job: string, error: LockStoreError): void {
-    this.#report(job, error);
+      this.report(error);
   }
 
   /** A heartbeat was answered. */
@@ -83,7 +73,9 @@ export class Outages {
     this.#troubles.delete(job);
   }
 
-  #report(job: string | undefined, error: LockStoreError): void {
+  /** The connection is lost or could not be opened, or a record cannot be read. */
+  report(thrown: unknown, job?: string): void {
+    const error = asLockStoreError(thrown);
     const now = this.clock.now();
     const isUnreachable = error.code === 'STORE_UNREACHABLE';
     const known = this.#troubles.get(job);

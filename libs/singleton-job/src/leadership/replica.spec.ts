@@ -344,7 +344,7 @@ describe('a replica that closes', () => {
     void a.replica.close();
     await world.clock.advance(0);
     expect([...world.server.snapshot().leases.keys()]).toEqual(['a.2@20000']);
-    expect(world.story.slice(1)).toEqual(['10 a released job: shutdown', '10 a lost long: abandoned']);
+    expect(world.story.slice(1)).toEqual(['10 a released job: shutdown', '10 a released long: shutdown, during a run']);
     expect([world.record('long')?.holder, world.record('job')?.holder]).toEqual(['a.2@20000#2', undefined]);
   });
 

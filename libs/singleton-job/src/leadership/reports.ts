@@ -1,23 +1,23 @@
 import { unreadable } from '../base/errors/lock-store.error.js';
-import { type Notify } from '../base/events/events.js';
-import { type LeadershipReleaseReason } from '../base/events/reasons.js';
+import { type JobEvents, type Notify } from '../base/events/events.js';
+import { type LeadershipLoss } from '../base/events/reasons.js';
 import { pauseLost, scheduleDiffers } from '../base/events/warnings.js';
 import { type Clock } from '../base/time/clock.js';
 import { type StoreListener, type SyncResult } from '../store/store.js';
-import { type Election, type Takeover } from './election.js';
+import { type Election, type Takeover, type TermRelease } from './election.js';
 import { type Sync } from './heartbeat.js';
 import { Outages } from './outages.js';
 import { jobOf, labelOf, leaseOf, replicaOf, type SeenRecord } from './record.js';
 import { type ReplicaObserver } from './replica.js';
-import { type Term, type TermEnd } from './term.js';
+import { type Term } from './term.js';
+
+type TermEvent = 'leadershipGained' | 'leadershipLost' | 'leadershipReleased' | 'leaseRenewed';
 
 /** Turns what a replica tells into the events of the library. Locks have only the events of the store. */
 export class Reports implements ReplicaObserver, StoreListener {
   readonly outages: Outages;
   /** Of the newest answer. */
   #timing = { roundTripMs: 0, clockOffsetMs: 0 };
-  /** The pause of each job that was seen last. */
-  readonly #pauses = new Map<string, number>();
   /** The schedule of a leader that was reported to differ, by job. */
   readonly #otherSchedules = new Map<string, string>();
 
@@ -32,35 +32,20 @@ export class Reports implements ReplicaObserver, StoreListener {
     this.outages = new Outages(parts.clock, parts.notify);
   }
 
-  gained({ name, fencingToken }: Term, { because, after }: Takeover): void {
-    const job = jobOf(name);
-    if (job !== undefined)
-      this.parts.notify('leadershipGained', { job, fencingToken, because, ...(after !== undefined && { after }) });
+  gained(term: Term, { because, after }: Takeover): void {
+    this.#ofTerm('leadershipGained', term, { because, ...(after !== undefined && { after }) });
   }
 
-  lost({ name, fencingToken }: Term, how: Exclude<TermEnd, 'released'>): void {
-    const job = jobOf(name);
-    if (job === undefined) return;
-    if (how !== 'abandoned') this.parts.notify('leadershipLost', { job, fencingToken, reason: how });
-    // the run outlives the connections, so its lease ends by itself
-    else
-      this.parts.notify('leadershipReleased', {
-        job,
-        fencingToken,
-        reason: 'shutdown',
-        confirmed: false,
-        runInFlight: true,
-      });
+  lost(term: Term, reason: LeadershipLoss): void {
+    this.#ofTerm('leadershipLost', term, { reason });
   }
 
-  released({ name, fencingToken }: Term, reason: LeadershipReleaseReason, confirmed: boolean): void {
-    const job = jobOf(name);
-    if (job !== undefined)
-      this.parts.notify('leadershipReleased', { job, fencingToken, reason, confirmed, runInFlight: false });
+  released(term: Term, release: TermRelease): void {
+    this.#ofTerm('leadershipReleased', term, release);
   }
 
   disconnected(error: Error): void {
-    this.outages.disconnected(error);
+    this.outages.report(error);
   }
 
   synced({ sent }: Sync, { time }: SyncResult, isNew: boolean): void {
@@ -78,18 +63,24 @@ export class Reports implements ReplicaObserver, StoreListener {
     this.outages.wrote(failure);
   }
 
-  seen({ name, term }: Election, record: SeenRecord): void {
+  seen({ name, term }: Election, record: SeenRecord, before: SeenRecord): void {
     const job = jobOf(name);
     const { storeName } = this.parts;
     if (record.isUnreadable === true) {
-      this.outages.denied(labelOf(name), unreadable(name, storeName));
+      this.outages.report(unreadable(name, storeName), labelOf(name));
       return;
     }
     this.outages.allowed(labelOf(name));
     if (job === undefined) return;
-    this.#lookAtPause(job, record);
+    this.#lookAtPause(job, record, before);
     if (term === undefined) this.#lookAtSchedule(job, record);
-    else this.parts.notify('leaseRenewed', { job, fencingToken: term.fencingToken, ...this.#timing });
+    else if (term.holder === record.value?.holder) this.#ofTerm('leaseRenewed', term, this.#timing);
+  }
+
+  /** Locks have no events of their own. */
+  #ofTerm<E extends TermEvent>(event: E, term: Term, rest: Omit<JobEvents[E], 'job' | 'fencingToken'>): void {
+    const job = jobOf(term.name);
+    if (job !== undefined) this.parts.notify(event, { job, fencingToken: term.fencingToken, ...rest } as JobEvents[E]);
   }
 
   warning(warning: { readonly code: string; readonly message: string }): void {
@@ -97,13 +88,10 @@ export class Reports implements ReplicaObserver, StoreListener {
   }
 
   /** A pause is over without a write of anybody: its record is older than it, or gone. */
-  #lookAtPause(job: string, { value, revision }: SeenRecord): void {
-    const before = this.#pauses.get(job);
-    const { pausedAt } = value ?? {};
-    if (pausedAt === undefined) this.#pauses.delete(job);
-    else this.#pauses.set(job, pausedAt);
-    if (before !== undefined && pausedAt === undefined && revision < before)
-      this.parts.notify('warning', pauseLost(job, before, this.parts.storeName));
+  #lookAtPause(job: string, { value, revision }: SeenRecord, before: SeenRecord): void {
+    const { pausedAt } = before.value ?? {};
+    if (pausedAt !== undefined && value?.pausedAt === undefined && revision < pausedAt)
+      this.parts.notify('warning', pauseLost(job, pausedAt, this.parts.storeName));
   }
 
   /** During a deploy of a change, or for ever if two applications have one project name. */

@@ -189,8 +189,9 @@ export class CoreReplicas {
         lost: ({ name }, how) => {
           say(`lost ${name}: ${how}`);
         },
-        released: ({ name }, reason, isConfirmed) => {
-          say(`released ${name}: ${reason}${isConfirmed ? '' : ', not confirmed'}`);
+        released: ({ name }, { reason, confirmed, runInFlight }) => {
+          const how = runInFlight ? ', during a run' : confirmed ? '' : ', not confirmed';
+          say(`released ${name}: ${reason}${how}`);
         },
       },
     });
