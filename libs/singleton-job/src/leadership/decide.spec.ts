@@ -146,18 +146,8 @@ describe('what earlier leaders leave', () => {
       { fencingToken: 5, run: ended },
       { run: later },
     ],
-    [
-      'is the newest occurrence of the record',
-      { lastScheduledAt: 5 },
-      { fencingToken: 1, lastScheduledAt: 4 },
-      { lastScheduledAt: 5 },
-    ],
-    [
-      'is the newest occurrence remembered',
-      { lastScheduledAt: 4 },
-      { fencingToken: 1, lastScheduledAt: 5 },
-      { lastScheduledAt: 5 },
-    ],
+    ['is the newest occurrence of the record', { lastScheduledAt: 5 }, { lastScheduledAt: 4 }, { lastScheduledAt: 5 }],
+    ['is the newest occurrence remembered', { lastScheduledAt: 4 }, { lastScheduledAt: 5 }, { lastScheduledAt: 5 }],
     ['is remembered where the record is gone', {}, { fencingToken: 5, run: ended }, { run: ended }],
     ['is the run of the record, if the term had none', { fencingToken: 5, run }, { fencingToken: 5 }, { run }],
     [
@@ -166,8 +156,8 @@ describe('what earlier leaders leave', () => {
       { fencingToken: 5, run: ended },
       { run: { ...later, by: 'a' } },
     ],
-  ])('%s', (_rule, value, { fencingToken, ...own }, left) => {
-    expect(decide.leftBehind(value, fencingToken === undefined ? undefined : { own, fencingToken })).toEqual(left);
+  ])('%s', (_rule, value, { fencingToken = 0, ...own }, left) => {
+    expect(decide.leftBehind(value, { own, fencingToken })).toEqual(left);
   });
 });
 
@@ -226,10 +216,11 @@ describe('a write of a term', () => {
   const other = { ...command, id: 'c2' };
   const order = { id: 'c1', until: 9_000, outcome: 'started', fields: { run } };
   const answered = { ...command, outcome: 'started' };
-  const by = { now: 900, wall: 900 };
-  const newer = { by, before: record({ schedule: 's' }, 1_200) };
-  const write = (there: SeenRecord, term: { order?: decide.Order }) =>
-    decide.patched(there, { holder: 'h', fencingToken: 7, own: {}, reclaim: undefined, ...term }, term.order, 'now');
+  const newer = record({ schedule: 's' }, 1_200);
+  const write = (there: SeenRecord, { before = ABSENT, ...term }: { order?: decide.Order; before?: SeenRecord }) => {
+    const reclaim = { by: { now: 900, wall: 900 }, before };
+    return decide.patched(there, { holder: 'h', fencingToken: 7, own: {}, reclaim, ...term }, term.order, 'now');
+  };
 
   it.each<[string, JobRecord, object, JobRecord]>([
     [
@@ -248,15 +239,15 @@ describe('a write of a term', () => {
     [
       'is on what is there, if that is newer',
       { schedule: 's' },
-      { reclaim: { by, before: record({ pausedAt: 1 }, 900) } },
+      { before: record({ pausedAt: 1 }, 900) },
       { schedule: 's' },
     ],
-    ['brings no old pause back with a snapshot', { pausedAt: 5 }, { reclaim: newer }, { schedule: 's' }],
-    ['keeps a pause of this incarnation', { pausedAt: 5, steeredIn: 'now' }, { reclaim: newer }, { pausedAt: 5 }],
+    ['brings no old pause back with a snapshot', { pausedAt: 5 }, { before: newer }, { schedule: 's' }],
+    ['keeps a pause of this incarnation', { pausedAt: 5, steeredIn: 'now' }, { before: newer }, { pausedAt: 5 }],
     [
       'keeps no pause of an earlier incarnation',
       { pausedAt: 5, steeredIn: 'old' },
-      { reclaim: newer },
+      { before: newer },
       { schedule: 's' },
     ],
   ])('%s', (_rule, there, term, value) => {

@@ -190,8 +190,7 @@ export class CoreReplicas {
           say(`lost ${name}: ${how}`);
         },
         released: ({ name }, { reason, confirmed, runInFlight }) => {
-          const how = runInFlight ? ', during a run' : confirmed ? '' : ', not confirmed';
-          say(`released ${name}: ${reason}${how}`);
+          say(`released ${name}: ${reason}${runInFlight ? ', during a run' : confirmed ? '' : ', not confirmed'}`);
         },
       },
     });
