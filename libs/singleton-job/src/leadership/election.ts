@@ -12,7 +12,6 @@ import {
   type OwnFields,
   replicaOf,
   type SeenRecord,
-  shows,
 } from './record.js';
 import { type Replica } from './replica.js';
 import { type Backlog, Term, type TermEnd } from './term.js';
@@ -416,7 +415,7 @@ export class Election {
   #lookAtTerm(term: Term, record: SeenRecord): void {
     const { candidate, replica } = this;
     const { value = {} } = record;
-    if (this.#isAt(term.saveAt) && shows(value, term.own)) term.shown();
+    if (this.#isAt(term.saveAt)) term.shown(value);
     if (value.pausedAt !== undefined || replica.isClosing) {
       term.refuseClaims();
       this.#release(value.pausedAt === undefined ? 'shutdown' : 'paused');

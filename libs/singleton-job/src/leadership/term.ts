@@ -26,6 +26,13 @@ export interface Backlog {
   readonly takenAt: number;
 }
 
+interface Save {
+  readonly fields: OwnFields;
+  readonly settle: (isSaved: boolean) => void;
+  /** The fields before a claim. */
+  readonly undo: OwnFields | undefined;
+}
+
 /** What a term begins with. */
 type TermFacts = Pick<Term, 'name' | 'holder' | 'fencingToken' | 'lease' | 'backlog' | 'own' | 'ignoredCommand'>;
 
@@ -57,7 +64,7 @@ export class Term {
   release: { readonly reason: LeadershipReleaseReason; readonly standBackMs: number } | undefined;
   readonly #ending = new AbortController();
   #end: { readonly how: TermEnd; readonly deadline: Instant } | undefined;
-  #saves: { readonly settle: (isSaved: boolean) => void; readonly undo: OwnFields | undefined }[] = [];
+  #saves: Save[] = [];
   #doubts: (() => void)[] = [];
 
   constructor(
@@ -145,7 +152,7 @@ export class Term {
     this.set(fields);
     if (this.#end !== undefined) return Promise.resolve(false);
     return new Promise<boolean>((settle) => {
-      this.#saves.push({ settle, undo });
+      this.#saves.push({ fields, settle, undo });
     });
   }
 
@@ -154,10 +161,15 @@ export class Term {
     return this.#saves.length > 0 ? -Infinity : (Math.floor(this.#unsavedSince / SAVE_MS) + 1) * SAVE_MS;
   }
 
-  /** By the election: the record has the fields. */
-  shown(): void {
-    this.#unsavedSince = Infinity;
-    for (const { settle } of this.#saves.splice(0)) settle(true);
+  /** By the election: the record as it is. It has what was saved, or what came after that. */
+  shown(value: JobRecord): void {
+    const isAll = shows(value, this.own);
+    if (isAll) this.#unsavedSince = Infinity;
+    this.#saves = this.#saves.filter(({ fields, settle }) => {
+      const isShown = isAll || shows(value, fields);
+      if (isShown) settle(true);
+      return !isShown;
+    });
   }
 
   /** By the election: another incarnation. The record is to be written again. */
