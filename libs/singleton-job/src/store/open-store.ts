@@ -4,7 +4,7 @@ import { type PostgresConnectionOptions } from './postgres/postgres-client.js';
 import { type PostgresStoreOptions } from './postgres/postgres-store.js';
 import { type RedisConnectionOptions } from './redis/redis-clients.js';
 import { type RedisStoreOptions } from './redis/redis-store.js';
-import { type ServerStoreOptions } from './store-options.js';
+import { type ServerStoreOptions } from './server-store.js';
 import { type Store } from './store.js';
 
 /** Where the leases and records are: a Redis or a PostgreSQL. */

@@ -1,19 +1,16 @@
-import { createHash } from 'node:crypto';
-import { Listeners } from '../listeners.js';
-import { type ServerStoreOptions } from '../store-options.js';
-import {
-  type CasRequest,
-  type Store,
-  type StoredRecord,
-  type StoreListener,
-  type SyncRequest,
-  type SyncResult,
-} from '../store.js';
+import { createHash, randomUUID } from 'node:crypto';
+import { type LockStoreError } from '../../base/errors/lock-store.error.js';
+import { type Lost } from '../connection.js';
+import { hintText, namesIn } from '../hints.js';
+import { ServerStore, type ServerStoreOptions } from '../server-store.js';
+import { NoAnswerError } from '../silence-watchdog.js';
+import { misconfigured } from '../store-errors.js';
+import { type CasRequest, type StoredRecord, type SyncRequest, type SyncResult } from '../store.js';
+import { CHECK_EVERY_MS } from '../subscription.js';
 import { newClient, type PostgresConnectionOptions } from './postgres-client.js';
-import { type ConnectionSettings, PostgresConnection } from './postgres-connection.js';
-import { postgresError, sqlState } from './postgres-errors.js';
-import { prepareServer } from './prepare-server.js';
-import { hint, PostgresSubscription } from './subscription.js';
+import { postgresError } from './postgres-errors.js';
+import { PostgresSession } from './postgres-session.js';
+import { type FoundServer, prepareServer } from './prepare-server.js';
 
 export interface PostgresStoreOptions extends ServerStoreOptions<PostgresConnectionOptions> {
   /** Where the tables and functions are. @default 'singleton_job' */
@@ -27,40 +24,28 @@ type SyncAnswer = Pick<SyncResult, 'time' | 'incarnation'> & {
   readonly records: Readonly<Record<string, StoredRecord>>;
 };
 
-/** Leases and records in PostgreSQL 13 or later: one connection for requests, and while that one is open, one that listens. */
-export class PostgresStore implements Store {
-  readonly name = 'PostgreSQL';
-  readonly #listeners = new Listeners();
-  readonly #schema: string;
-  readonly #channel: string;
-  readonly #requests: PostgresConnection;
-  readonly #subscription: PostgresSubscription | undefined;
-  #role: string | undefined;
-  #setsIsolation = false;
+/**
+ * The commit of a notification holds a lock of the whole server. So it does not wait for a standby, and not for long where another
+ * application holds that lock.
+ */
+const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '250ms', true), pg_notify($1, $2)`;
 
-  constructor(private readonly options: PostgresStoreOptions) {
-    const { projectName, schema = 'singleton_job', migrate = true, subscribes = true } = options;
-    this.#schema = schema;
-    // a channel is a name, of at most 63 bytes
-    const hash = createHash('sha256').update(`${schema}:${projectName}`).digest('hex');
-    this.#channel = `singleton_job_${hash.slice(0, 32)}`;
-    const settings = this.#settings(options);
-    this.#requests = new PostgresConnection(settings, {
-      prepare: async (query) => {
-        this.#role = await prepareServer(query, schema, migrate);
-      },
-      onReady: () => {
-        this.#listeners.each((listener) => listener.connected?.());
-        this.#subscription?.start();
-      },
-      onLost: (error) => {
-        void this.#subscription?.stop();
-        this.#listeners.each((listener) => listener.disconnected?.(error));
-      },
-    });
-    if (subscribes)
-      this.#subscription = new PostgresSubscription(this.#channel, settings, this.#requests, this.#listeners);
-  }
+/** After so many failures in a row, the next time-out makes a connection late: each may have left a process with row locks on the server. */
+const MOST_TIMEOUTS = 2;
+const TIMEOUT_DELAY_MS = 5_000;
+
+const BY_POOLER =
+  'a pooler in transaction mode accepts LISTEN and delivers nothing: connect to the server itself, or to a pooler in session mode';
+
+/** Leases and records in PostgreSQL 13 or later. */
+export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSession> {
+  readonly name = 'PostgreSQL';
+  readonly #schema = this.options.schema ?? 'singleton_job';
+  readonly #channel = channelOf(`${this.#schema}:${this.options.projectName}`);
+  /** For a notification to this store. */
+  readonly #ownChannel = `singleton_job_${randomUUID()}`;
+  #arrived: () => void = () => undefined;
+  #server: FoundServer | undefined;
 
   async sync({ isNewcomer, renew, grant, revoke, read }: SyncRequest): Promise<SyncResult> {
     const answer = await this.#call<SyncAnswer>('sync', [isNewcomer, renew, grant, revoke, read]);
@@ -87,52 +72,78 @@ export class PostgresStore implements Store {
     });
   }
 
+  /** On the connection that listens: what waits there delays no other request. */
   async publish(names: readonly string[] | '*'): Promise<void> {
-    await (this.#subscription?.connection ?? this.#requests).run('publish', hint(this.#channel, names));
+    const hints = this.subscription?.connection;
+    const connection = hints?.session === undefined ? this.requests : hints;
+    await connection.send('publish', ({ query }) => query(NOTIFY, [this.#channel, hintText(names)]));
   }
 
-  addListener(listener: StoreListener): () => void {
-    return this.#listeners.add(listener);
+  protected newSession(lost: Lost): Promise<PostgresSession> {
+    return this.#sessionOf(lost, async ({ query }) => {
+      this.#server = await prepareServer(query, this.#schema, this.options.migrate ?? true);
+    });
   }
 
-  open(): void {
-    this.#requests.open();
+  protected newSubscriber(lost: Lost): Promise<PostgresSession> {
+    return this.#sessionOf(lost, async ({ client, query }) => {
+      client.on(
+        'notification',
+        ({ channel, payload = '' }: { readonly channel: string; readonly payload?: string }) => {
+          if (channel === this.#ownChannel) this.#arrived();
+          else this.listeners.each((listener) => listener.hint?.(namesIn(payload)));
+        },
+      );
+      for (const channel of [this.#channel, this.#ownChannel]) await query(`LISTEN "${channel}"`);
+    });
   }
 
-  async close(): Promise<void> {
-    this.#listeners.clear();
-    await Promise.all([this.#requests.close(), this.#subscription?.stop()]);
+  /** A pooler may accept LISTEN and deliver nothing. So the connection for requests sends a notification to this one. */
+  protected async messagesArrive({ query }: PostgresSession): Promise<boolean> {
+    const arrived = new Promise<boolean>((resolve) => {
+      const limit = setTimeout(resolve, CHECK_EVERY_MS, false).unref();
+      this.#arrived = () => {
+        clearTimeout(limit);
+        resolve(true);
+      };
+    });
+    const sent = this.requests.session?.query(NOTIFY, [this.#ownChannel, '']).then(() => true);
+    const wasSent = await sent?.catch(() => false);
+    if (await arrived) return true;
+    if (wasSent !== true) return false;
+    // replaces a connection that is dead; what a pooler delivers meanwhile is not the next notification
+    await query('SELECT 1');
+    throw misconfigured(BY_POOLER);
+  }
+
+  protected toError(error: unknown, request?: string): LockStoreError {
+    return postgresError(error, { schema: this.#schema, role: this.#server?.role, step: request });
+  }
+
+  protected override delayMs(failures: number, reason: unknown): number {
+    const isLate = reason instanceof NoAnswerError && failures >= MOST_TIMEOUTS;
+    return isLate ? TIMEOUT_DELAY_MS : super.delayMs(failures, reason);
+  }
+
+  async #sessionOf(lost: Lost, prepare: (session: PostgresSession) => Promise<void>): Promise<PostgresSession> {
+    const client = await newClient(await this.source(), this.shortestLifeMs);
+    return new PostgresSession(client, { lost, silenceMs: this.silenceMs, prepare });
   }
 
   async #call<T>(step: string, values: readonly unknown[]): Promise<T> {
     const all = [this.options.projectName, ...values];
     const text = `SELECT "${this.#schema}".${step}_1(${all.map((_value, index) => `$${index + 1}`).join(', ')}) AS answer`;
-    return this.#requests.run(step, async (query) => {
-      const ask = async (): Promise<T> => JSON.parse(String((await query(text, all))[0]?.['answer'])) as T;
-      try {
-        if (!this.#setsIsolation) return await ask();
-      } catch (error: unknown) {
-        if (sqlState(error) !== 'SJ001') throw error;
-        // the role or the server has another level as its default
-        this.#setsIsolation = true;
-      }
-      await query('BEGIN ISOLATION LEVEL READ COMMITTED');
-      try {
-        return await ask();
-      } finally {
-        // ends a transaction that failed, too
-        await query('COMMIT');
-      }
+    const rows = await this.requests.send(step, async ({ query }) => {
+      if (this.#server?.level.startsWith('read') === true) return query(text, all);
+      // the role or the server has another level as its default. The three leave together; COMMIT ends a transaction that failed, too
+      const answers = [query('BEGIN ISOLATION LEVEL READ COMMITTED'), query(text, all), query('COMMIT')];
+      return (await Promise.all(answers)).flat();
     });
+    return JSON.parse(String(rows[0]?.['answer'])) as T;
   }
+}
 
-  #settings({ connection, readConnection, shortestLifeMs = 10_000 }: PostgresStoreOptions): ConnectionSettings {
-    return {
-      create: async () => newClient((await readConnection?.()) ?? connection, shortestLifeMs),
-      toError: (error, step) => postgresError(error, { schema: this.#schema, role: this.#role, step }),
-      silenceMs: Math.min(1_500, shortestLifeMs / 5),
-      reconnectDelayMs: (failures) =>
-        Math.min(50 * 2 ** failures, shortestLifeMs / 20, 1_000) * (0.5 + Math.random() / 2),
-    };
-  }
+/** A channel is a name, of at most 63 bytes. */
+function channelOf(name: string): string {
+  return `singleton_job_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 }

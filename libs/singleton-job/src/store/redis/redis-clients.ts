@@ -24,13 +24,10 @@ const COMMON = { enableAutoPipelining: false, enableOfflineQueue: false, keyPref
 
 const EACH_NODE = {
   ...COMMON,
-  autoResendUnfulfilledCommands: false,
-  autoResubscribe: false,
   disconnectTimeout: 100,
   maxLoadingRetryTime: 250,
-  maxRetriesPerRequest: 0,
   readOnly: false,
-  // a connection that ended is opened again when its password was read: see RedisConnection
+  // the next connection has a client of its own, with the password of then. So ioredis repeats no command and no subscription
   retryStrategy: () => null,
   sentinelRetryStrategy: () => null,
 } satisfies RedisOptions;
@@ -48,17 +45,31 @@ const CLUSTER = {
   shardedSubscribers: false,
 } satisfies ClusterOptions;
 
-/** A client with the settings of the library, not connected yet. A client that is passed is duplicated: it may be of another version. */
-export function newClient(source: RedisConnectionOptions): RedisClient {
+/**
+ * A client with the settings of the library, not connected yet. A client that is passed is duplicated: it may be of another version. The
+ * `connectTimeout` of the user counts, up to a third of the shortest lease.
+ */
+export function newClient(source: RedisConnectionOptions, shortestLifeMs: number, silenceMs: number): RedisClient {
   const original = originalClient(source);
-  if (!isCluster(original)) return newNodeClient(original);
+  const options = optionsOf(original);
+  const { connectTimeout: own = DEFAULT_CONNECT_TIMEOUT_MS } = options;
+  const connectTimeout = own === DEFAULT_CONNECT_TIMEOUT_MS ? silenceMs : Math.min(own, shortestLifeMs / 3);
   // ioredis 5 would replace all redisOptions, and with them user, password and TLS
-  return original.duplicate([], { ...CLUSTER, redisOptions: { ...original.options.redisOptions, ...EACH_NODE } });
+  const redisOptions = { ...options, ...EACH_NODE, connectTimeout, sentinelCommandTimeout: silenceMs };
+  return isCluster(original) ? original.duplicate([], { ...CLUSTER, redisOptions }) : original.duplicate(redisOptions);
 }
 
-/** The same for one server, or for one node of a cluster. */
-export function newNodeClient(node: Redis): Redis {
-  return node.duplicate(EACH_NODE);
+/** A client for one node of a client that is connected. */
+export function newNodeClient(client: RedisClient, credentials: RedisOptions): Redis | undefined {
+  // each node of a cluster passes on what is published on any other
+  const nodes = nodesOf(client);
+  return nodes[Math.floor(Math.random() * nodes.length)]?.duplicate({ ...EACH_NODE, ...credentials });
+}
+
+/** What may change from one connection to the next. Each of the nodes that are named may have its own password. */
+export function credentialsOf(source: RedisConnectionOptions): RedisOptions {
+  const { username, password, sentinelPassword } = optionsOf(originalClient(source));
+  return typeof password === 'string' ? { username, password, sentinelPassword } : {};
 }
 
 export function isCluster(client: RedisClient): client is Cluster {
@@ -70,21 +81,8 @@ export function nodesOf(client: RedisClient): Redis[] {
   return isCluster(client) ? client.nodes() : [client];
 }
 
-/** How long a connection may be silent: as long as the shortest lease allows. */
-export function silenceFor(shortestLifeMs: number): number {
-  return Math.min(1_500, shortestLifeMs / 5);
-}
-
-/** Options that ioredis reads at each attempt to connect. The `connectTimeout` of the user counts, up to a third of the lease. */
-export function optionsToConnect(source: RedisConnectionOptions, shortestLifeMs: number): RedisOptions {
-  const client = originalClient(source);
-  const options: RedisOptions = (isCluster(client) ? client.options.redisOptions : client.options) ?? {};
-  const { connectTimeout: own = DEFAULT_CONNECT_TIMEOUT_MS, username, password, sentinelPassword } = options;
-  const silenceMs = silenceFor(shortestLifeMs);
-  const connectTimeout = own === DEFAULT_CONNECT_TIMEOUT_MS ? silenceMs : Math.min(own, shortestLifeMs / 3);
-  // each of the nodes that are named may have its own password
-  const credentials = typeof password === 'string' ? { username, password, sentinelPassword } : {};
-  return { connectTimeout, sentinelCommandTimeout: silenceMs, ...credentials };
+function optionsOf(client: RedisClient): RedisOptions {
+  return (isCluster(client) ? client.options.redisOptions : client.options) ?? {};
 }
 
 function originalClient(source: RedisConnectionOptions): RedisClient {

@@ -8,7 +8,7 @@ export interface FailedRequest {
   /** `tls` and `plain`: to one server, and never ready. */
   readonly kind: 'cluster' | 'server' | 'tls' | 'plain';
   /** Undefined: there is no connection. */
-  readonly command?: 'sync' | 'write' | 'publish' | 'subscribe' | undefined;
+  readonly command?: string | undefined;
 }
 
 /** This server is not the primary, or no longer, or has not loaded its data: the host name has to be looked up again. */
@@ -18,7 +18,7 @@ export const OF_ANOTHER_NODE = /\b(MOVED|ASK|TRYAGAIN)\b/;
 export const WRONG_TYPE = /^WRONGTYPE/;
 /** The error says only that the connection ended, not why. */
 export const CONNECTION_LOST =
-  /connection (is closed|close)|stream isn't writeable|cluster isn't ready|max retries per request|cluster is ended/i;
+  /connection (is closed|close)|stream isn't writeable|cluster isn't ready|cluster is ended/i;
 
 /** An answer of Redis begins with a code, or with a place in a script where Redis 6.2 gives none. A network error does not. */
 const ANSWER = /^([A-Z]{2,} |@user_script: ?\d)/;

@@ -1,32 +1,21 @@
-import { type Redis, type RedisOptions } from 'ioredis';
-import { LockStoreError } from '../../base/errors/lock-store.error.js';
-import { hintText, messagesMissing } from '../hints.js';
-import { Listeners } from '../listeners.js';
-import { type ServerStoreOptions } from '../store-options.js';
+import { type LockStoreError } from '../../base/errors/lock-store.error.js';
+import { type Lost } from '../connection.js';
+import { hintText, namesIn } from '../hints.js';
+import { ServerStore, type ServerStoreOptions } from '../server-store.js';
+import { type CasRequest, type StoredRecord, type SyncRequest, type SyncResult } from '../store.js';
 import {
-  type CasRequest,
-  type Store,
-  type StoredRecord,
-  type StoreListener,
-  type SyncRequest,
-  type SyncResult,
-} from '../store.js';
-import {
+  credentialsOf,
   isCluster,
   newClient,
   newNodeClient,
-  nodesOf,
-  optionsToConnect,
   type RedisClient,
   type RedisConnectionOptions,
-  silenceFor,
 } from './redis-clients.js';
-import { type ConnectionSettings, RedisConnection } from './redis-connection.js';
-import { CONNECTION_LOST, type FailedRequest, OF_ANOTHER_NODE, redisError, says, WRONG_TYPE } from './redis-errors.js';
+import { type FailedRequest, OF_ANOTHER_NODE, redisError, says, WRONG_TYPE } from './redis-errors.js';
+import { RedisSession } from './redis-session.js';
 import { restartsHidden } from './redis-warnings.js';
 import { COMPARE_AND_SET, SYNC } from './scripts.js';
 import { checkServer } from './server-check.js';
-import { subscribe } from './subscription.js';
 
 /** All keys and the channel begin with the name of the project in braces: they are in one slot of a cluster. */
 export type RedisStoreOptions = ServerStoreOptions<RedisConnectionOptions>;
@@ -41,22 +30,9 @@ type Answers = readonly [texts: readonly (string | null)[], reply: SyncReply];
 const UNREADABLE = '';
 
 /** Leases and records in Redis or Valkey, one server or a cluster. */
-export class RedisStore implements Store {
+export class RedisStore extends ServerStore<RedisStoreOptions, RedisSession> {
   readonly name = 'Redis';
-  readonly #listeners = new Listeners();
-  readonly #settings: ConnectionSettings;
-  readonly #requests: RedisConnection;
-  #unsubscribe: (() => void) | undefined;
-
-  constructor(private readonly options: RedisStoreOptions) {
-    const { connection, readConnection, shortestLifeMs = 10_000 } = options;
-    this.#settings = {
-      silenceMs: silenceFor(shortestLifeMs),
-      readOptions: async () => optionsToConnect((await readConnection?.()) ?? connection, shortestLifeMs),
-    };
-    const observer = { check: this.#check, onReady: this.#connected, onLost: this.#lost };
-    this.#requests = new RedisConnection(newClient(connection), this.#settings, observer);
-  }
+  #kind: FailedRequest['kind'] = 'plain';
 
   async sync({ isNewcomer, renew, grant, revoke, read }: SyncRequest): Promise<SyncResult> {
     const isKeeping = renew.length + grant.length > 0;
@@ -66,7 +42,7 @@ export class RedisStore implements Store {
     const keys = read.map((name) => this.#key(name));
     const [texts, reply] = await this.#send('sync', (client) => this.#readAndSync(client, keys, args));
     const [time, id, isFirst, hidden, list] = reply;
-    if (hidden !== '') this.#listeners.warn(restartsHidden(hidden));
+    if (hidden !== '') this.listeners.warn(restartsHidden(hidden));
     const leases = new Map<string, number>();
     for (let i = 0; i < list.length; i += 2) leases.set(String(list[i]), Number(list[i + 1]));
     const since = Number(id.slice(id.lastIndexOf('/') + 1));
@@ -83,26 +59,68 @@ export class RedisStore implements Store {
   }
 
   async publish(names: readonly string[] | '*'): Promise<void> {
-    await this.#send('publish', (client) => client.publish(this.#key('hints'), hintText(names)));
+    try {
+      await this.#send('publish', (client) => client.publish(this.#key('hints'), hintText(names)));
+    } catch (error: unknown) {
+      this.messagesFailed(error as LockStoreError);
+      throw error;
+    }
   }
 
-  addListener(listener: StoreListener): () => void {
-    return this.#listeners.add(listener);
+  protected async newSession(lost: Lost): Promise<RedisSession> {
+    const client = newClient(await this.source(), this.shortestLifeMs, this.silenceMs);
+    if (isCluster(client)) this.#kind = 'cluster';
+    else if (this.#kind !== 'server') this.#kind = client.options.tls === undefined ? 'plain' : 'tls';
+    return this.#sessionOf(client, lost);
   }
 
-  open(): void {
-    this.#requests.open();
+  protected async newSubscriber(lost: Lost): Promise<RedisSession> {
+    const credentials = credentialsOf(await this.source());
+    const { session } = this.requests;
+    const client = session && newNodeClient(session.client, credentials);
+    if (client === undefined) throw new Error('no node is connected');
+    client.on('message', (_channel, text) => {
+      this.listeners.each((listener) => listener.hint?.(namesIn(text)));
+    });
+    return this.#sessionOf(client, lost);
   }
 
-  close(): Promise<void> {
-    this.#listeners.clear();
-    this.#requests.close();
-    this.#unsubscribe?.();
-    return Promise.resolve();
+  /** The answer shows as well whether the connection is alive. */
+  protected async messagesArrive({ client }: RedisSession): Promise<boolean> {
+    await client.subscribe(this.#key('hints'));
+    return true;
+  }
+
+  protected toError(error: unknown, request?: string): LockStoreError {
+    return redisError(error, { projectName: this.options.projectName, kind: this.#kind, command: request });
+  }
+
+  #sessionOf(client: RedisClient, lost: Lost): RedisSession {
+    return new RedisSession(client, {
+      lost,
+      silenceMs: this.silenceMs,
+      check: (one, error) => this.#check(one, error),
+      reconnected: () => {
+        this.connected();
+      },
+      readCredentials: async () => credentialsOf(await this.source()),
+    });
+  }
+
+  async #check(client: RedisClient, error: unknown): Promise<void> {
+    // for example a wrong database number: ioredis would go on with another database
+    if (!isCluster(client) && this.toError(error).code === 'STORE_MISCONFIGURED') throw error;
+    const warning = await checkServer(client, this.#kind);
+    if (warning !== undefined) this.listeners.warn(warning);
+    if (this.#kind !== 'cluster') this.#kind = 'server';
   }
 
   #key(name: string): string {
     return `{${this.options.projectName}}:${name}`;
+  }
+
+  #send<T>(request: string, command: (client: RedisClient) => Promise<T>): Promise<T> {
+    return this.requests.send(request, (session) => session.send(command));
   }
 
   /** Records first, and then the leases: a record whose holder has no lease then is free. */
@@ -123,68 +141,6 @@ export class RedisStore implements Store {
     const check = async (key: string): Promise<string | null> =>
       (await textOf(client, key)) === UNREADABLE ? UNREADABLE : null;
     return [await Promise.all(keys.map(async (key, i) => found[i] ?? check(key))), reply];
-  }
-
-  /** Right after `open()` a request waits for the first attempt to connect. Later it needs a connection. */
-  async #send<T>(
-    command: NonNullable<FailedRequest['command']>,
-    send: (client: RedisClient) => Promise<T>,
-  ): Promise<T> {
-    const requests = this.#requests;
-    if (requests.state !== 'new') await requests.firstAttempt;
-    const { state, client, reason } = requests;
-    const isOpen = state === 'connecting' || state === 'ready';
-    if (!isOpen) throw new LockStoreError('STORE_UNREACHABLE', 'the store is not open', { wasSent: false });
-    if (state !== 'ready') throw this.#error(reason);
-    try {
-      const answer = await send(client);
-      requests.answered();
-      return answer;
-    } catch (error: unknown) {
-      if (command === 'publish') this.#denied(command, error);
-      throw this.#error(says(error, CONNECTION_LOST) ? requests.reason : error, command);
-    }
-  }
-
-  #error(error: unknown, command?: FailedRequest['command']): LockStoreError {
-    return redisError(error, { projectName: this.options.projectName, kind: this.#requests.kind, command });
-  }
-
-  readonly #lost = (reason: unknown): void => {
-    const error = this.#error(reason);
-    this.#listeners.each((listener) => listener.disconnected?.(error));
-  };
-
-  readonly #check = async (): Promise<void> => {
-    const warning = await checkServer(this.#requests.client);
-    if (warning !== undefined) this.#listeners.warn(warning);
-  };
-
-  readonly #connected = (): void => {
-    // only now: the nodes of a cluster must be known
-    if (this.options.subscribes !== false) this.#unsubscribe ??= this.#subscribe();
-    this.#listeners.each((listener) => listener.connected?.());
-  };
-
-  #subscribe(): (() => void) | undefined {
-    const { client } = this.#requests;
-    // each node of a cluster passes on what is published on any other
-    const anyNode = (): Redis | undefined => nodesOf(client)[Math.floor(Math.random() * nodesOf(client).length)];
-    const node = anyNode();
-    if (node === undefined) return undefined;
-    const readOptionsOfAny = async (): Promise<RedisOptions> => {
-      const { host, port } = (anyNode() ?? node).options;
-      return { ...(await this.#settings.readOptions()), host, port };
-    };
-    const settings = { ...this.#settings, readOptions: readOptionsOfAny };
-    const onDenied = this.#denied.bind(this, 'subscribe');
-    const parts = { channel: this.#key('hints'), listeners: this.#listeners, onDenied };
-    return subscribe(newNodeClient(node), settings, parts);
-  }
-
-  #denied(command: 'publish' | 'subscribe', error: unknown): void {
-    const { code, message } = this.#error(error, command);
-    if (code === 'STORE_MISCONFIGURED') this.#listeners.warn(messagesMissing(this.name, message));
   }
 }
 

@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { asLockStoreError, LockStoreError } from '../base/errors/lock-store.error.js';
+import { Connection, type Lost } from './connection.js';
+
+function setup() {
+  const server = { refuses: false };
+  const sessions: Lost[] = [];
+  const events: string[] = [];
+  const connection = new Connection({
+    newSession: (lost) => {
+      sessions.push(lost);
+      const connect = () => (server.refuses ? Promise.reject(new Error('refused')) : Promise.resolve());
+      return Promise.resolve({ connect, end: () => Promise.resolve(events.push('ended')) });
+    },
+    toError: (error, request = 'not sent') =>
+      error instanceof LockStoreError ? error : new LockStoreError('STORE_UNREACHABLE', `${request}: ${String(error)}`),
+    delayMs: (failures) => {
+      events.push(`failures: ${String(failures)}`);
+      return 100;
+    },
+    onReady: () => events.push('ready'),
+    onLost: ({ message }) => events.push(message),
+  });
+  const ask = (answer = Promise.resolve('answered')) =>
+    connection.send('ask', () => answer).catch((error: unknown) => asLockStoreError(error).message);
+  const lose = (why: string) => {
+    sessions.at(-1)?.(new Error(why));
+  };
+  return { connection, server, sessions, events, ask, lose };
+}
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+
+afterEach(() => {
+  expect(jest.getTimerCount()).toBe(0);
+  jest.useRealTimers();
+});
+
+describe('A connection', () => {
+  it('lets a request wait for the first attempt, and no later one', async () => {
+    const { connection, server, ask } = setup();
+    expect(await ask()).toBe('the store is not open');
+    server.refuses = true;
+    connection.open();
+    expect([await ask(), await ask()]).toEqual(['not sent: Error: refused', 'not sent: Error: refused']);
+    server.refuses = false;
+    await jest.advanceTimersByTimeAsync(100);
+    expect(await ask()).toBe('answered');
+    await connection.close();
+    expect(await ask()).toBe('the store is not open');
+  });
+
+  it('ends a session that is lost, and tells a request that was under way why', async () => {
+    const { connection, events, ask, lose } = setup();
+    connection.open();
+    const closed = new Promise<string>((_resolve, reject) => setTimeout(reject, 10, new Error('closed')));
+    const answer = ask(closed);
+    await jest.advanceTimersByTimeAsync(5);
+    lose('no answer');
+    lose('closed');
+    await jest.advanceTimersByTimeAsync(200);
+    expect(await answer).toBe('ask: Error: no answer');
+    expect(events).toEqual(['ready', 'ended', 'failures: 0', 'not sent: Error: no answer', 'ready']);
+    await connection.close();
+  });
+
+  it('reports nothing when it is closed, and is not opened again', async () => {
+    const { connection, sessions, events, lose } = setup();
+    connection.open();
+    await jest.advanceTimersByTimeAsync(0);
+    await Promise.all([connection.close(), connection.close()]);
+    lose('closed');
+    connection.open();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect([sessions.length, events]).toEqual([1, ['ready', 'ended']]);
+  });
+
+  it('counts the failures since the last answer, for the next delay', async () => {
+    const { connection, events, ask, lose } = setup();
+    connection.open();
+    for (const isAnswered of [false, false, true, false]) {
+      await jest.advanceTimersByTimeAsync(100);
+      if (isAnswered) await ask();
+      lose('reset');
+    }
+    const counts = events.flatMap((event) => /\d/.exec(event)?.map(Number) ?? []);
+    expect(counts).toEqual([0, 1, 0, 1]);
+    await connection.close();
+  });
+});

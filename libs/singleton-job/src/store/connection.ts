@@ -1,0 +1,112 @@
+import { LockStoreError } from '../base/errors/lock-store.error.js';
+
+/** One connection to a server, until it ends. */
+export interface Session {
+  /** Resolves when requests can be sent. Rejects if the server is of no use. */
+  connect(): Promise<unknown>;
+  /** Ends it soon, whatever the server does. What is under way rejects. */
+  end(): unknown;
+}
+
+/** Called when a session ends, with the reason. */
+export type Lost = (reason: unknown) => void;
+
+/** What a connection needs of its store. */
+export interface ConnectionParts<S extends Session> {
+  /** A session that is not connected yet. Called for each attempt. */
+  readonly newSession: (lost: Lost) => Promise<S>;
+  /** `request` is what was sent. Left out: there is no connection. */
+  readonly toError: (error: unknown, request?: string) => LockStoreError;
+  /** How long to wait for the next attempt, after so many failures since a request was answered. */
+  readonly delayMs: (failures: number, reason: unknown) => number;
+  readonly onReady: () => void;
+  /** A session ended, or an attempt failed. */
+  readonly onLost: (error: LockStoreError) => void;
+}
+
+const NOT_OPEN = new LockStoreError('STORE_UNREACHABLE', 'the store is not open', { wasSent: false });
+
+/** Keeps a session from `open()` to `close()`: it replaces each one that ends. */
+export class Connection<S extends Session> {
+  #state: 'new' | 'connecting' | 'ready' | 'closed' = 'new';
+  #session: S | undefined;
+  /** Why requests cannot be sent. */
+  #reason: unknown = NOT_OPEN;
+  #failures = 0;
+  #retry: NodeJS.Timeout | undefined;
+  #endFirstAttempt: () => void = () => undefined;
+  readonly #firstAttempt = new Promise<void>((resolve) => (this.#endFirstAttempt = resolve));
+
+  constructor(private readonly parts: ConnectionParts<S>) {}
+
+  /** Undefined: requests cannot be sent. */
+  get session(): S | undefined {
+    return this.#state === 'ready' ? this.#session : undefined;
+  }
+
+  open(): void {
+    if (this.#state === 'new') void this.#connect();
+  }
+
+  async close(): Promise<void> {
+    const session = this.#session;
+    this.#state = 'closed';
+    this.#session = undefined;
+    this.#reason = NOT_OPEN;
+    this.#endFirstAttempt();
+    clearTimeout(this.#retry);
+    await session?.end();
+  }
+
+  /** Right after `open()` a request waits for the end of the first attempt. Later it needs a connection. */
+  async send<T>(request: string, task: (session: S) => Promise<T>): Promise<T> {
+    if (this.#state !== 'new') await this.#firstAttempt;
+    const { session } = this;
+    if (session === undefined) throw this.parts.toError(this.#reason);
+    try {
+      const answer = await task(session);
+      this.#failures = 0;
+      return answer;
+    } catch (error: unknown) {
+      // the request knows only that the connection ended; the connection knows why
+      const knowsMore = session !== this.#session && this.#reason !== NOT_OPEN;
+      throw this.parts.toError(knowsMore ? this.#reason : error, request);
+    }
+  }
+
+  async #connect(): Promise<void> {
+    this.#state = 'connecting';
+    let session: S | undefined;
+    const lost: Lost = (reason) => {
+      this.#lose(session, reason);
+    };
+    try {
+      session = await this.parts.newSession(lost);
+      if (this.#isClosed()) return;
+      this.#session = session;
+      await session.connect();
+    } catch (error: unknown) {
+      lost(error);
+    }
+    // it was closed or lost meanwhile
+    if (session === undefined || session !== this.#session) return;
+    this.#state = 'ready';
+    this.#endFirstAttempt();
+    this.parts.onReady();
+  }
+
+  #lose(session: S | undefined, reason: unknown): void {
+    if (session !== this.#session || this.#isClosed()) return;
+    this.#session = undefined;
+    this.#state = 'connecting';
+    this.#reason = reason;
+    void session?.end();
+    this.#endFirstAttempt();
+    this.#retry = setTimeout(() => void this.#connect(), this.parts.delayMs(this.#failures++, reason));
+    this.parts.onLost(this.parts.toError(reason));
+  }
+
+  #isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+}

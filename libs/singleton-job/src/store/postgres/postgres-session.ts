@@ -1,0 +1,67 @@
+import { type Lost, type Session } from '../connection.js';
+import { SilenceWatchdog } from '../silence-watchdog.js';
+import { cancelQuery, type PostgresClient, type Row } from './postgres-client.js';
+import { sqlState } from './postgres-errors.js';
+
+export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+interface SessionParts {
+  readonly lost: Lost;
+  readonly silenceMs: number;
+  /** Sends what comes before anything else. */
+  readonly prepare: (session: PostgresSession) => Promise<void>;
+}
+
+/** How long the server may take to say goodbye. */
+const END_MS = 100;
+
+/**
+ * What ends a session: it is not an answer of the server, or a new one may find that changed: the server is a standby, the schema is gone, or
+ * the isolation level is another.
+ */
+const ENDS_SESSION = /^(|55000|42P01|3F000|42883|SJ001)$/;
+
+/** One client of `pg`, from its connection to its end. */
+export class PostgresSession implements Session {
+  readonly #watchdog: SilenceWatchdog;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    readonly client: PostgresClient,
+    private readonly parts: SessionParts,
+  ) {
+    const silent = (error: Error): void => {
+      cancelQuery(client);
+      parts.lost(error);
+    };
+    this.#watchdog = new SilenceWatchdog(() => client.connection.stream, parts.silenceMs, silent);
+    client.on('error', parts.lost);
+  }
+
+  async connect(): Promise<void> {
+    await this.client.connect();
+    await this.parts.prepare(this);
+  }
+
+  /** Statements leave one after the other, in the order of the calls. A client has a queue of its own, but `pg` warns who uses it. */
+  readonly query: Query = (text, values) => {
+    const answer = this.#last.then(() => this.#send(text, values));
+    this.#last = answer.catch(() => undefined);
+    return answer;
+  };
+
+  async end(): Promise<void> {
+    const limit = setTimeout(() => this.client.connection.stream.destroy(), END_MS);
+    await this.client.end().catch(() => undefined);
+    clearTimeout(limit);
+  }
+
+  async #send(...[text, values]: Parameters<Query>): ReturnType<Query> {
+    try {
+      return (await this.#watchdog.during(this.client.query(text, values))).rows;
+    } catch (error: unknown) {
+      if (ENDS_SESSION.test(sqlState(error))) this.parts.lost(error);
+      throw error;
+    }
+  }
+}

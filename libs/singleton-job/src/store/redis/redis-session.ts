@@ -1,0 +1,101 @@
+import { type EventEmitter } from 'node:events';
+import { type Redis, type RedisOptions } from 'ioredis';
+import { type Lost, type Session } from '../connection.js';
+import { SilenceWatchdog } from '../silence-watchdog.js';
+import { isCluster, nodesOf, type RedisClient } from './redis-clients.js';
+import { CONNECTION_LOST, NOT_THE_PRIMARY, says } from './redis-errors.js';
+
+interface SessionParts {
+  readonly lost: Lost;
+  readonly silenceMs: number;
+  /** Checks the server. Rejects if it is of no use, or if this error is of the kind that waits for a person. */
+  readonly check: (client: RedisClient, error: unknown) => Promise<void>;
+  /** Of a cluster: a node that was lost is connected again, or another one in its place. */
+  readonly reconnected: () => void;
+  /** What changes from one connection to the next. Called for each node of a cluster that was lost. */
+  readonly readCredentials: () => Promise<RedisOptions>;
+}
+
+/** One client of ioredis, from its connection to its end. */
+export class RedisSession implements Session {
+  /** Why the session ended, or one of its nodes. The error of a command says only that it did. */
+  #error: unknown;
+  #hasLostNode = false;
+  #credentials: RedisOptions = {};
+
+  constructor(
+    readonly client: RedisClient,
+    private readonly parts: SessionParts,
+  ) {
+    const events: EventEmitter = client;
+    events.on('error', this.#failed).on('node error', this.#failed).on('+node', this.#adoptNode);
+    events.on('end', () => {
+      parts.lost(this.#error ?? new Error('the connection was closed'));
+    });
+    if (!isCluster(client)) this.#adopt(client);
+  }
+
+  async connect(): Promise<void> {
+    try {
+      await this.client.connect();
+    } catch (error: unknown) {
+      throw this.#error ?? error;
+    }
+    await this.parts.check(this.client, this.#error);
+    this.#error = undefined;
+  }
+
+  async send<T>(command: (client: RedisClient) => Promise<T>): Promise<T> {
+    try {
+      const answer = await command(this.client);
+      this.#error = undefined;
+      return answer;
+    } catch (error: unknown) {
+      throw says(error, CONNECTION_LOST) ? (this.#error ?? error) : error;
+    }
+  }
+
+  end(): void {
+    const nodes = nodesOf(this.client);
+    this.client.disconnect();
+    // a server that hangs would not close it; a node without commands so far has no socket
+    for (const { stream } of nodes) (stream as typeof stream | undefined)?.destroy();
+  }
+
+  #adopt(node: Redis): void {
+    node.options.reconnectOnError = (error) => {
+      const mustReconnect = says(error, NOT_THE_PRIMARY);
+      if (mustReconnect) this.#error = error;
+      return mustReconnect;
+    };
+    const watchdog = new SilenceWatchdog(
+      () => node.stream,
+      this.parts.silenceMs,
+      (error) => node.stream.destroy(error),
+    );
+    // every command passes here, also those that ioredis sends by itself: a server may accept connections and then hang
+    const send = node.sendCommand.bind(node);
+    node.sendCommand = (command, stream) => {
+      const sent = send(command, stream);
+      if ((node.stream as unknown) !== undefined) watchdog.during(command.promise).catch(() => undefined);
+      return sent;
+    };
+  }
+
+  readonly #adoptNode = (node: Redis): void => {
+    Object.assign(node.options, this.#credentials);
+    this.#adopt(node);
+    node.on('ready', () => {
+      if (this.#hasLostNode) this.parts.reconnected();
+      this.#hasLostNode = false;
+      node.once('end', () => (this.#hasLostNode = true));
+    });
+    node.on('end', () => {
+      this.parts.readCredentials().then((credentials) => (this.#credentials = credentials), this.#failed);
+    });
+  };
+
+  readonly #failed = (error: unknown): void => {
+    if (!says(error, CONNECTION_LOST)) this.#error = error;
+  };
+}

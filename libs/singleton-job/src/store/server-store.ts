@@ -1,0 +1,102 @@
+import { type LockStoreError } from '../base/errors/lock-store.error.js';
+import { Connection, type ConnectionParts, type Lost, type Session } from './connection.js';
+import { messagesMissing } from './hints.js';
+import { Listeners } from './listeners.js';
+import { type CasRequest, type Store, type StoreListener, type SyncRequest, type SyncResult } from './store.js';
+import { Subscription } from './subscription.js';
+
+/** What a store on a server needs. `C` says where that server is. */
+export interface ServerStoreOptions<C> {
+  /** First part of the key of everything that the store writes. */
+  readonly projectName: string;
+  readonly connection: C;
+  /** Called before each attempt to connect: the password may have changed. What it returns is of the same kind. @default `connection` */
+  readonly readConnection?: (() => Promise<C>) | undefined;
+  /** False: it receives no hints, and has one connection. Enough for heartbeats. @default true */
+  readonly subscribes?: boolean;
+  /** The shortest life of a lease: time limits of requests and connections follow it. @default 10_000 */
+  readonly shortestLifeMs?: number;
+}
+
+/**
+ * A store on a server: one connection for requests, and while it has a session, one for hints. That one is opened anew with each session
+ * for requests, so that both are of the same server also when a name leads to another.
+ */
+export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S extends Session> implements Store {
+  abstract readonly name: string;
+  protected readonly listeners = new Listeners();
+  protected readonly requests: Connection<S>;
+  /** For each new session of {@link requests}. */
+  protected subscription: Subscription<S> | undefined;
+  protected readonly shortestLifeMs: number;
+  /** How long nothing may arrive while a request waits for its answer. */
+  protected readonly silenceMs: number;
+
+  constructor(protected readonly options: O) {
+    const { subscribes = true, shortestLifeMs = 10_000 } = options;
+    this.shortestLifeMs = shortestLifeMs;
+    this.silenceMs = Math.min(1_500, shortestLifeMs / 5);
+    const shared = { toError: this.toError.bind(this), delayMs: this.delayMs.bind(this) };
+    this.requests = new Connection<S>({
+      ...shared,
+      newSession: this.newSession.bind(this),
+      onReady: () => {
+        if (subscribes) {
+          this.subscription = new Subscription<S>({
+            ...shared,
+            newSession: this.newSubscriber.bind(this),
+            check: this.messagesArrive.bind(this),
+            onFailed: this.messagesFailed.bind(this),
+            listeners: this.listeners,
+          });
+        }
+        this.connected();
+      },
+      onLost: (error) => {
+        void this.subscription?.close();
+        this.listeners.each((listener) => listener.disconnected?.(error));
+      },
+    });
+  }
+
+  abstract sync(request: SyncRequest): Promise<SyncResult>;
+  abstract compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]>;
+  abstract publish(names: readonly string[] | '*'): Promise<void>;
+
+  addListener(listener: StoreListener): () => void {
+    return this.listeners.add(listener);
+  }
+
+  open(): void {
+    this.requests.open();
+  }
+
+  async close(): Promise<void> {
+    this.listeners.clear();
+    await Promise.all([this.requests.close(), this.subscription?.close()]);
+  }
+
+  protected abstract newSession(lost: Lost): Promise<S>;
+  /** The same for hints. */
+  protected abstract newSubscriber(lost: Lost): Promise<S>;
+  protected abstract toError(error: unknown, request?: string): LockStoreError;
+  /** Whether messages arrive on the connection for hints. Rejects where the server refuses them. */
+  protected abstract messagesArrive(session: S): Promise<boolean>;
+
+  protected async source(): Promise<O['connection']> {
+    return (await this.options.readConnection?.()) ?? this.options.connection;
+  }
+
+  protected connected(): void {
+    this.listeners.each((listener) => listener.connected?.());
+  }
+
+  /** A message could not be sent or received. */
+  protected messagesFailed({ code, message }: LockStoreError): void {
+    if (code !== 'STORE_UNREACHABLE') this.listeners.warn(messagesMissing(this.name, message));
+  }
+
+  protected delayMs(...[failures]: Parameters<ConnectionParts<S>['delayMs']>): number {
+    return Math.min(50 * 2 ** failures, this.silenceMs / 3) * (0.5 + Math.random() / 2);
+  }
+}
