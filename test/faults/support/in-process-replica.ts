@@ -34,7 +34,8 @@ export class InProcessReplica {
    * runs, which the history checks.
    */
   readonly lines: string[] = [];
-  readonly observer = new RecordingObserver(new SystemClock());
+  /** By the clock of the tests, so that they can compare the time of an event with their own. */
+  readonly observer = new RecordingObserver(Object.assign(new SystemClock(), { now: () => performance.now() }));
   /** Whether messages of other replicas arrive. */
   isListening = false;
   readonly pool: JobPool;
