@@ -96,11 +96,22 @@ export function seenRecord(stored: StoredRecord | 'unreadable' | undefined, know
   if (stored.revision === known.revision) return known;
   try {
     const value: unknown = JSON.parse(stored.value);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return UNREADABLE;
-    return { revision: stored.revision, value };
+    return isRecord(value) ? { revision: stored.revision, value } : UNREADABLE;
   } catch {
     return UNREADABLE;
   }
+}
+
+/** Whether replicas can go by it: another program may have written it. */
+function isRecord(value: unknown): value is JobRecord {
+  if (!isObject(value)) return false;
+  const { holder, run, command, moved } = value;
+  const isHolder = holder === undefined || (typeof holder === 'string' && /^.+\.\d+@\d+(\.\d+)?#\d+$/.test(holder));
+  return isHolder && [run, command, moved].every((part) => part === undefined || isObject(part));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function leaseOf(holder: Holder): LeaseId {
