@@ -306,7 +306,7 @@ export class Rules {
     this.#lastStart.set(name, this.#t);
     if (led === undefined || !this.#isValid(led)) this.#violate('S0', `${name}: ${id} started without a valid term`);
     if (cause === 'trigger') {
-      const command = led?.term.ignoredCommand ?? '';
+      const command = [...(led?.term.ignoredCommands ?? [])].at(-1) ?? '';
       const times = (this.#triggered.get(command) ?? 0) + 1;
       this.#triggered.set(command, times);
       if (times > 1) this.#violate('T1', `${command} ran twice`);

@@ -90,14 +90,18 @@ export function givenTo({ moved }: JobRecord, storeNow: number): string | undefi
   return moved.to;
 }
 
+/** How many other replicas are alive, how many records this one holds, and how many jobs it knows. */
+export interface Crowd {
+  readonly others: number;
+  readonly led: number;
+  readonly jobs: number;
+}
+
 /**
  * How long a replica waits before it takes a free record, so that not all try at once and the least loaded tends to win. None for a lock, and
  * none where no other replica is alive.
  */
-export function takeDelayMs(
-  { others, led, jobs }: { readonly others: number; readonly led: number; readonly jobs: number },
-  random: () => number,
-): number {
+export function takeDelayMs({ others, led, jobs }: Crowd, random: () => number): number {
   const fairShare = Math.max(jobs / (others + 1), 1);
   return random() * 5 * others * (0.5 + led / fairShare);
 }
@@ -201,9 +205,9 @@ export function released(value: JobRecord, fields: OwnFields, incarnation: strin
 /** What a leader does about the command in its record. */
 export function isToBeObeyed(
   command: Command | undefined,
-  ignoredId: string | undefined,
+  ignored: ReadonlySet<string>,
   storeNow: number,
 ): command is Command {
-  if (command === undefined || command.outcome !== undefined || command.id === ignoredId) return false;
+  if (command === undefined || command.outcome !== undefined || ignored.has(command.id)) return false;
   return storeNow < command.until;
 }

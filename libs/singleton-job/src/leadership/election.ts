@@ -14,7 +14,7 @@ import {
   type SeenRecord,
 } from './record.js';
 import { type Replica } from './replica.js';
-import { type Backlog, Term, type TermEnd } from './term.js';
+import { type Backlog, RELEASING, Term, type TermEnd } from './term.js';
 import { type WriteAnswer, Writer } from './writes.js';
 
 /** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
@@ -202,8 +202,7 @@ export class Election {
 
   /** Whether it may be forgotten. After a write it must have read the record, which may be a stray. */
   get isOver(): boolean {
-    const isDoubtful = this.writer.isDoubtful(this.replica.view.storeTime);
-    if (this.isWanted || this.#edits.areOpen || isDoubtful || !this.isIdle) return false;
+    if (this.isWanted || this.#edits.areOpen || this.writer.isDoubtful || !this.isIdle) return false;
     const isSeen = this.record !== undefined && this.record.isUnreadable !== true;
     return isSeen || this.writer.sentAt === -Infinity;
   }
@@ -212,8 +211,8 @@ export class Election {
 
   /** The answer to a sync that left at `order`. */
   seen(record: SeenRecord, order: number): void {
-    const { heartbeat, observer } = this.replica;
-    if (!this.writer.seen(record.revision, order)) {
+    const { heartbeat, observer, view } = this.replica;
+    if (!this.writer.seen(record.revision, order, view.storeTime)) {
       heartbeat.wish(this.name);
       return;
     }
@@ -249,7 +248,7 @@ export class Election {
     const { term, replica } = this;
     if (term === undefined) return;
     const isLate = term.reclaim !== undefined && replica.clock.now() >= term.reclaim.by.now;
-    if (isLate || replica.leases.find(term.lease.id) === undefined) this.#end('expired');
+    if (isLate || replica.leases.get(term.lease.lifeMs) !== term.lease) this.#end('expired');
   }
 
   /** The process ends: what is not released now ends with its lease. */
@@ -283,7 +282,7 @@ export class Election {
     term?.carryOut(record.value);
     // nothing may delay the end of a term
     if (term !== undefined && !this.#isNamed(term, record)) return;
-    if (this.#lookAtEdits(record)) return;
+    if (this.#edits.areOpen && this.#lookAtEdits(record)) return;
     if (term !== undefined) this.#lookAtTerm(term, record);
     else this.#follow(record);
   }
@@ -394,7 +393,7 @@ export class Election {
   /** The take was applied. What does not begin now is a stray. */
   #begin(term: Term, takeover: Takeover): void {
     const { candidate, replica } = this;
-    const isInUse = replica.leases.find(term.lease.id) === term.lease;
+    const isInUse = replica.leases.get(term.lease.lifeMs) === term.lease;
     if (!isInUse || !term.lease.isValid(replica.clock) || !this.isWanted || replica.isClosing) return;
     this.term = term;
     replica.observer.gained?.(term, takeover);
@@ -420,20 +419,20 @@ export class Election {
       term.refuseClaims();
       this.#release(value.pausedAt === undefined ? 'shutdown' : 'paused');
     }
-    if (term.release !== undefined) term.refuseTrigger();
     this.#obey(term, value.command);
     if (term.release !== undefined && candidate.isIdle) {
       this.#end('released');
-      this.#writeRelease(decide.patched(record, term, term.order, replica.view.incarnation.id));
+      this.#writeRelease(decide.patched(record, term, term.answer, replica.view.incarnation.id));
       return;
     }
     const keepAt = candidate.kind === 'lock' ? this.writer.sentAt + KEEP_LOCK_MS : Infinity;
-    if (this.#isAt(Math.min(term.saveAt, keepAt)) || term.order !== undefined) this.#save(term, record, term.order);
+    if (this.#isAt(Math.min(term.saveAt, keepAt)) || term.order !== undefined) this.#save(term, record, term.answer);
   }
 
   /** `order`: a command whose answer is written too. */
   #save(term: Term, record: SeenRecord, order?: decide.Order): void {
     if (!this.#mayWrite) return;
+    term.leave();
     const value = decide.patched(record, term, order, this.replica.view.incarnation.id);
     // the caller of a command has given up at its `until`
     this.#write(value, { isPublished: order !== undefined, until: order?.until });
@@ -443,9 +442,9 @@ export class Election {
   #obey(term: Term, command: Command | undefined): void {
     const { view } = this.replica;
     if (term.isAnswering(command, view.storeTime)) return;
-    if (!decide.isToBeObeyed(command, term.ignoredCommand, view.storeNow())) return;
+    if (!decide.isToBeObeyed(command, term.ignoredCommands, view.storeNow())) return;
     const { id, action, until } = command;
-    if (term.release !== undefined) term.order = { id, until, outcome: 'releasing' };
+    if (term.release !== undefined) term.order = { id, until, outcome: RELEASING };
     else if (action === 'trigger') term.order = { id, until, ...this.candidate.trigger(term, id) };
     else {
       term.order = { id, until, outcome: 'stepped-down' };

@@ -52,6 +52,20 @@ describe('a term', () => {
     expect(world.story).toEqual(['3000 a lost job: expired']);
   });
 
+  it('writes its fields again, if a server of before comes back that names it', async () => {
+    const a = await world.leader();
+    void a.job.term.save({ lastScheduledAt: 1 });
+    await world.clock.advance(3_000);
+    const before = world.server.snapshot();
+    world.server.loseData();
+    await world.clock.advance(3_000);
+    void a.job.term.save({ lastScheduledAt: 2 });
+    await world.clock.advance(10);
+    world.server.loseData(before);
+    await world.clock.advance(3_000);
+    expect([world.record()?.lastScheduledAt, a.job.term.end]).toEqual([2, undefined]);
+  });
+
   it('is over when its record is deleted, and the job is led again', async () => {
     const [a] = await world.leaderAndFollower();
     world.server.jump(-60_000);

@@ -163,10 +163,37 @@ describe('a caller', () => {
       void a.job.election.withdraw('shutdown');
       throw new Error('lost');
     };
+    const endRun = a.job.run();
     const outcome = b.job.command('t', 'trigger');
     await world.clock.advance(1_000);
     await expect(outcome).resolves.toBe('releasing');
-    expect(world.story.slice(0, 2)).toEqual(['100 a cancelled t', '100 a released job: shutdown']);
+    endRun();
+    await world.clock.advance(0);
+    expect(world.story.slice(0, 2)).toEqual(['100 a cancelled t', '1100 a released job: shutdown']);
+  });
+
+  it('triggers a run whose answer arrives late, although its leader has begun to step down', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    const late: (() => Promise<unknown>)[] = [];
+    a.store.onWrite = async (carryOut) => {
+      a.store.onWrite = async (next) => {
+        a.store.onWrite = (one) => one();
+        for (const arrive of late) await arrive();
+        return next();
+      };
+      late.push(carryOut);
+      await world.clock.sleep(300);
+      throw new Error('lost');
+    };
+    const endRun = a.job.run();
+    const outcome = b.job.command('t', 'trigger');
+    await world.clock.advance(150);
+    a.job.election.stepDown('rebalance');
+    await world.clock.advance(300);
+    endRun();
+    await world.clock.advance(3_000);
+    await expect(outcome).resolves.toBe('started');
+    expect(world.story.slice(0, 2)).toEqual(['400 a ran t', '550 a released job: rebalance']);
   });
 
   it('resumes a job, also if it has not seen that it is paused', async () => {

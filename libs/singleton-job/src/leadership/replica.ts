@@ -3,6 +3,7 @@ import { type Clock, type Instant, type Timer } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { within } from '../base/time/within.js';
 import { type LeaseId, type Store, type SyncResult } from '../store/store.js';
+import { type Crowd } from './decide.js';
 import { type Candidate, Election, type ElectionObserver } from './election.js';
 import { Heartbeat, type Sync } from './heartbeat.js';
 import { type Lease, OwnLeases } from './lease.js';
@@ -84,8 +85,7 @@ export class Replica {
   readonly leases: OwnLeases;
   readonly heartbeat: Heartbeat;
   readonly outbox: Outbox;
-  /** How many other replicas are alive, how many records this one holds, and how many jobs it knows. */
-  crowd = { others: 0, led: 0, jobs: 0 };
+  #crowd: Crowd | undefined;
   readonly #elections = new Map<string, Election>();
   readonly #reads = new Set<Read>();
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
@@ -244,12 +244,8 @@ export class Replica {
 
   #look(): void {
     const now = this.clock.now();
-    const { elections, view } = this;
-    this.crowd = {
-      others: view.replicas - 1,
-      led: elections.filter(({ term }) => term !== undefined).length,
-      jobs: elections.filter(({ candidate }) => candidate.kind === 'job').length,
-    };
+    const { elections } = this;
+    this.#crowd = undefined;
     for (const election of elections) {
       if (election.lookAt > now) continue;
       election.look();
@@ -340,6 +336,7 @@ export class Replica {
   /** These records, or all, may have changed. */
   #readSoon(names: readonly string[] | '*'): void {
     const elections = names === '*' ? this.elections : names.flatMap((name) => this.#elections.get(name) ?? []);
+    if (elections.length === 0) return;
     const at = elections.some(({ isInHurry }) => isInHurry) ? -Infinity : this.afterHerd();
     for (const { name } of elections) this.heartbeat.wish(name, at);
     this.#turnSoon();
@@ -350,10 +347,20 @@ export class Replica {
     return this.clock.now() + this.#herdShare * Math.min(2 * this.view.leases.size, this.heartbeat.intervalMs);
   }
 
+  /** In this turn. */
+  get crowd(): Crowd {
+    const { elections, view } = this;
+    this.#crowd ??= {
+      others: view.replicas - 1,
+      led: elections.filter(({ term }) => term !== undefined).length,
+      jobs: elections.filter(({ candidate }) => candidate.kind === 'job').length,
+    };
+    return this.#crowd;
+  }
+
   #sync(): void {
     const names = [...this.#elections.keys()];
-    const { storeTime } = this.view;
-    const always = this.elections.filter(({ writer }) => writer.isDoubtful(storeTime)).map(({ name }) => name);
+    const always = this.elections.filter(({ writer }) => writer.isDoubtful).map(({ name }) => name);
     const leases = this.leases.all;
     const sync = this.heartbeat.next(
       {

@@ -119,15 +119,25 @@ describe('the fields of a term', () => {
   it('are saved when the record shows them, and not before', async () => {
     const { term, story, soFar } = setup();
     const first = term.save({ lastScheduledAt: 1 });
+    term.leave();
     const second = term.save({ schedule: 's' });
     expect([await soFar(first), await soFar(second), term.saveAt]).toEqual(['pending', 'pending', -Infinity]);
-    expect([term.own, story]).toEqual([{ lastScheduledAt: 1, schedule: 's' }, ['changed', 'changed']]);
-    // the answer to a write that left before the second
+    expect([term.own, story]).toEqual([{ lastScheduledAt: 1, schedule: 's' }, ['changed', 'changed', 'changed']]);
     term.shown({ lastScheduledAt: 1 });
     expect([await first, await soFar(second), term.saveAt]).toEqual([true, 'pending', -Infinity]);
-    term.set({ schedule: 't' });
-    term.shown({ lastScheduledAt: 1, schedule: 't' });
+    term.shown({ lastScheduledAt: 1, schedule: 's' });
     expect([await second, term.saveAt]).toEqual([true, Infinity]);
+  });
+
+  it('are saved by the write that carries them, also if they change meanwhile, and what changed waits again', async () => {
+    const { clock, term } = setup();
+    const first = term.save({ lastScheduledAt: 1 });
+    const second = term.save({ lastScheduledAt: 2 });
+    await clock.advance(10_500);
+    term.leave();
+    term.set({ lastScheduledAt: 3 });
+    term.shown({ lastScheduledAt: 2 });
+    expect([await first, await second, term.saveAt]).toEqual([true, true, 20_000]);
   });
 
   it('can wait if they are only set', () => {

@@ -6,6 +6,8 @@ import { isBefore, type Lease } from './lease.js';
 import { type Command, type Holder, type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
 import { type Replica } from './replica.js';
 
+/** The answer of a leader that gives the job back. */
+export const RELEASING = 'releasing';
 /** A term writes what can wait so often, all terms of a replica in one request. */
 const SAVE_MS = 10_000;
 
@@ -27,14 +29,16 @@ export interface Backlog {
 }
 
 interface Save {
-  readonly fields: OwnFields;
   readonly settle: (isSaved: boolean) => void;
   /** The fields before a claim. */
   readonly undo: OwnFields | undefined;
 }
 
 /** What a term begins with. */
-type TermFacts = Pick<Term, 'name' | 'holder' | 'fencingToken' | 'lease' | 'backlog' | 'own' | 'ignoredCommand'>;
+interface TermFacts extends Pick<Term, 'name' | 'holder' | 'fencingToken' | 'lease' | 'backlog' | 'own'> {
+  /** A command that was there before. */
+  readonly ignoredCommand: string | undefined;
+}
 
 /**
  * One uninterrupted leadership: a take that was applied. A run starts only while {@link isValid}, and {@link signal} aborts it. What the record
@@ -54,17 +58,19 @@ export class Term {
   own: OwnFields;
   /** Since when the record may lack something of `own`, by the monotonic clock. Infinity: it lacks nothing. */
   #unsavedSince = Infinity;
+  /** What the last write carries, and when it left. */
+  #sent: { readonly own: OwnFields; readonly saves: readonly Save[]; readonly at: number } | undefined;
   /** A command whose outcome is to be written. */
   order: Order | undefined;
-  /** A command that was there when the term began, or that was carried out. */
-  ignoredCommand: string | undefined;
+  /** Commands that were carried out, or there when the term began: an old snapshot may show them again. */
+  readonly ignoredCommands = new Set<string>();
   /** In a new incarnation, until the record has been written again: the deadline from before, and the record as seen before. */
   reclaim: { readonly by: Instant; readonly before: SeenRecord } | undefined;
   /** Why it is given back. Undefined: it is not. */
   release: { readonly reason: LeadershipReleaseReason; readonly standBackMs: number } | undefined;
   readonly #ending = new AbortController();
   #end: { readonly how: TermEnd; readonly deadline: Instant } | undefined;
-  #saves: Save[] = [];
+  #saves: readonly Save[] = [];
   #doubts: (() => void)[] = [];
 
   constructor(
@@ -78,7 +84,7 @@ export class Term {
     this.lease = lease;
     this.backlog = backlog;
     this.own = own;
-    this.ignoredCommand = ignoredCommand;
+    if (ignoredCommand !== undefined) this.ignoredCommands.add(ignoredCommand);
     this.startedAt = instant(replica.clock);
   }
 
@@ -133,7 +139,8 @@ export class Term {
   /** Fields that the record gets within 10 s, in one request with those of all terms. */
   set(fields: OwnFields): void {
     this.own = { ...this.own, ...fields };
-    this.#unsavedSince = Math.min(this.#unsavedSince, this.replica.clock.now());
+    if (this.#unsavedSince < Infinity) return;
+    this.#unsavedSince = this.replica.clock.now();
     this.election.touch();
   }
 
@@ -152,7 +159,8 @@ export class Term {
     this.set(fields);
     if (this.#end !== undefined) return Promise.resolve(false);
     return new Promise<boolean>((settle) => {
-      this.#saves.push({ fields, settle, undo });
+      this.#saves = [...this.#saves, { settle, undo }];
+      this.election.touch();
     });
   }
 
@@ -161,20 +169,25 @@ export class Term {
     return this.#saves.length > 0 ? -Infinity : (Math.floor(this.#unsavedSince / SAVE_MS) + 1) * SAVE_MS;
   }
 
-  /** By the election: the record as it is. It has what was saved, or what came after that. */
-  shown(value: JobRecord): void {
-    const isAll = shows(value, this.own);
-    if (isAll) this.#unsavedSince = Infinity;
-    this.#saves = this.#saves.filter(({ fields, settle }) => {
-      const isShown = isAll || shows(value, fields);
-      if (isShown) settle(true);
-      return !isShown;
-    });
+  /** By the election: the fields leave now. */
+  leave(): void {
+    this.#sent = { own: this.own, saves: this.#saves, at: this.replica.clock.now() };
   }
 
-  /** By the election: another incarnation. The record is to be written again. */
+  /** By the election: the record as it is. What changed while a write was under way is not in it yet. */
+  shown(value: JobRecord): void {
+    const all = { own: this.own, saves: this.#saves, at: Infinity };
+    const sent = [all, this.#sent].find((one) => one !== undefined && shows(value, one.own));
+    if (sent === undefined) return;
+    this.#unsavedSince = sent.at;
+    this.#saves = this.#saves.filter((save) => !sent.saves.includes(save));
+    for (const { settle } of sent.saves) settle(true);
+  }
+
+  /** By the election: another incarnation. The record is to be written again, also if it names this term: it may be older. */
   meet(before: SeenRecord): void {
     this.reclaim ??= { by: this.deadline, before };
+    this.#unsavedSince = -Infinity;
   }
 
   /** By the election: carries out the command whose answer the record shows. */
@@ -188,6 +201,10 @@ export class Term {
         : order.fields !== undefined && shows({ ...(run && { run }) }, order.fields);
     if (!isShown) return;
     this.#ignore(order);
+    if (command?.id === order.id && command.outcome === RELEASING) {
+      order.cancel?.();
+      return;
+    }
     if (order.fields !== undefined) this.own = { ...this.own, ...order.fields };
     order.act?.();
   }
@@ -205,16 +222,17 @@ export class Term {
   /** Once, also if an old snapshot shows it again. */
   #ignore({ id }: Order): void {
     this.order = undefined;
-    this.ignoredCommand = id;
+    this.ignoredCommands.add(id);
   }
 
-  /** By the election: it gives the job back, and starts no run for a command. */
-  refuseTrigger(): void {
-    const { order } = this;
-    if (order?.act === undefined) return;
-    // its answer was for an older revision, and can never arrive
-    order.cancel?.();
-    this.order = { id: order.id, until: order.until, outcome: 'releasing' };
+  /**
+   * The answer to write. A leader that gives the job back starts no run for a command. Where an earlier answer may still arrive, that and this one
+   * are for the same revision, so the record shows which of them counts.
+   */
+  get answer(): Order | undefined {
+    const { order, release } = this;
+    if (release === undefined || order?.act === undefined) return order;
+    return { id: order.id, until: order.until, outcome: RELEASING };
   }
 
   /** By the election: the record shows a pause, or the replica closes, or the term is over. What was claimed is not run. */
@@ -237,7 +255,9 @@ export class Term {
     if (this.#end !== undefined) return;
     this.refuseClaims();
     this.#end = { how, deadline: this.deadline };
-    for (const { settle } of this.#saves.splice(0)) settle(false);
+    this.order?.cancel?.();
+    for (const { settle } of this.#saves) settle(false);
+    this.#saves = [];
     this.confirmed();
     this.#ending.abort();
   }

@@ -89,7 +89,7 @@ export class Writer {
   failure: unknown;
   /** The order of the last answer. */
   #order = 0;
-  /** By the clock of the store: an unknown one may be carried out until then. */
+  /** By the clock of the store: an unknown one may be carried out until then, so the record is read once more after it. */
   #doubtUntil = -Infinity;
   /** Those in a row that the store did not carry out on the revision that is there. The next one waits longer: it may refuse them all. */
   #failures = 0;
@@ -103,8 +103,8 @@ export class Writer {
   }
 
   /** A late write may still change the record. */
-  isDoubtful(storeTime: number): boolean {
-    return storeTime < this.#doubtUntil;
+  get isDoubtful(): boolean {
+    return this.#doubtUntil > -Infinity;
   }
 
   begin(now: number): void {
@@ -123,8 +123,9 @@ export class Writer {
   }
 
   /** Whether an answer to a sync says anything about the record: one that left before the last write was answered does not. */
-  seen(revision: number, order: number): boolean {
+  seen(revision: number, order: number, storeTime: number): boolean {
     if (order < this.#order) return false;
+    if (storeTime >= this.#doubtUntil) this.#doubtUntil = -Infinity;
     // another replica was faster
     if (this.#failedOn !== undefined && revision !== this.#failedOn) this.#failures = 0;
     return true;
