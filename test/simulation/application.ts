@@ -51,7 +51,13 @@ export class Application {
     store.addListener(reports);
     const { heartbeatIntervalMs } = options;
     this.replica = new Replica({ ...common, id, lifeMs, heartbeatIntervalMs, observer: reports, backup: thread });
-    this.#pool = new JobPool(options, { ...common, replica: this.replica, notify, interceptors: [] });
+    this.#pool = new JobPool(options, {
+      ...common,
+      replica: this.replica,
+      storeName: store.name,
+      notify,
+      interceptors: [],
+    });
     this.#commands = new JobCommands({ replica: this.replica, store });
     this.#locks = new LockService({ options, replica: this.replica, clock, storeName: store.name });
     for (const plan of jobs) this.#jobs.set(plan.name, this.#jobOf(plan));
@@ -100,12 +106,12 @@ export class Application {
 
   /** A run is in flight. */
   isBusy(job: string): boolean {
-    return this.#pool.find(job)?.active?.runner.runs.inFlight !== undefined;
+    return this.#pool.find(job)?.active?.runs.inFlight !== undefined;
   }
 
   /** Nothing of a term runs. */
   isIdle(job: string): boolean {
-    return this.#pool.find(job)?.active?.runner.isIdle !== false;
+    return this.#pool.find(job)?.active?.isIdle !== false;
   }
 
   remove(job: string): Promise<void> {

@@ -83,7 +83,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const common = { store, clock, random };
   const timing = { lifeMs: lockExpiryMs, heartbeatIntervalMs };
   const leadership: Replica = new Replica({ ...common, ...timing, id, observer: reports, backup });
-  const pool: JobPool = new JobPool(options, { ...common, replica: leadership, notify, interceptors, log });
+  const pool: JobPool = new JobPool(options, { ...common, replica: leadership, storeName, notify, interceptors, log });
   const commands = new JobCommands({ replica: leadership, store });
   const overviews = new JobOverviews({ replica: leadership, pool, clock, store });
   const registry = new SingletonJobRegistry(options, { pool, statistics, clock, commands, overviews });

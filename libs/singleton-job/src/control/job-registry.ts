@@ -178,7 +178,7 @@ export class SingletonJobRegistry {
     const term = active?.election.activeTerm;
     const pausedAt = active?.election.pausedAt;
     const role = this.#roleOf(entry);
-    const isBusy = active?.runner.runs.isBusy === true;
+    const isBusy = active?.runs.isBusy === true;
     const next = nextDue(job.schedule, isBusy ? undefined : term?.own.run, this.parts.clock.wallNow());
     return {
       name: job.name,
@@ -191,7 +191,7 @@ export class SingletonJobRegistry {
       leader: active?.election.leader ?? null,
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
-      runningSince: active?.runner.runs.inFlight?.startedAt.toISOString() ?? null,
+      runningSince: active?.runs.inFlight?.startedAt.toISOString() ?? null,
       lastRun: this.parts.statistics.lastRunOf(job.name),
       nextTickAt: pausedAt === undefined ? isoOf(next) : null,
       counters: this.parts.statistics.countersOf(job.name),

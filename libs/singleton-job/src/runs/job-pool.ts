@@ -1,10 +1,8 @@
 import { type Job } from '../jobs/job.js';
 import { type Notify } from '../base/events/events.js';
 import { type Clock } from '../base/time/clock.js';
-import { type Store } from '../store/store.js';
 import { type LogSink } from '../base/events/logging-observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
-import { type Election } from '../leadership/election.js';
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { JobRunner } from './job-runner.js';
@@ -17,23 +15,15 @@ import { StatusLog } from './status-log.js';
 const ABORT_MS = 1_000;
 const RELEASE_MS = 1_000;
 
-/** The election and the runner of a job. */
-export interface ActiveJob {
-  readonly runner: JobRunner;
-  readonly election: Election;
-  /** Competes no more. Resolves when the lock is released and no run is in flight. */
-  end(reason: 'shutdown' | 'unregistered'): Promise<void>;
-}
-
 /** A job of this replica. Without `active`: it is disabled, or not started yet. */
 export interface JobEntry {
   readonly job: Job;
-  readonly active: ActiveJob | undefined;
+  readonly active: JobRunner | undefined;
 }
 
 interface JobPoolParts {
   readonly replica: Replica;
-  readonly store: Pick<Store, 'name'>;
+  readonly storeName: string;
   readonly clock: Clock;
   readonly notify: Notify;
   /** In [0, 1). */
@@ -56,15 +46,12 @@ export class JobPool {
     private readonly options: ResolvedOptions,
     private readonly parts: JobPoolParts,
   ) {
-    const { replica, clock, notify, log } = parts;
-    const { projectName, heartbeatIntervalMs, rebalance } = options;
-    if (log !== undefined) {
-      this.#log = new StatusLog({ jobs: () => this.jobs, clock, log, projectName, lookEveryMs: heartbeatIntervalMs });
-    }
-    const jobs = () => this.#active();
-    if (rebalance) this.#rebalancing = new Rebalancing({ replica, clock, random: parts.random, jobs });
-    const runners = () => this.#active().map(({ runner }) => runner);
-    this.#monitor = new Monitor({ clock, notify, runners });
+    const { projectName, heartbeatIntervalMs: lookEveryMs, rebalance } = options;
+    const { clock, log } = parts;
+    const runners = (): readonly JobRunner[] => this.#runners();
+    this.#log = log && new StatusLog({ runners, clock, log, projectName, lookEveryMs });
+    this.#rebalancing = rebalance ? new Rebalancing({ ...parts, runners }) : undefined;
+    this.#monitor = new Monitor({ ...parts, runners });
   }
 
   /** Every job, enabled or not, in the order in which they were added. */
@@ -101,9 +88,8 @@ export class JobPool {
   /** Starts no new run of a job. Resolves when the run in flight has ended and the lock is released. */
   async remove(name: string): Promise<void> {
     const entry = this.#jobs.get(name);
-    await entry?.active?.end('unregistered');
-    if (this.#jobs.get(name) !== entry) return;
-    this.#jobs.delete(name);
+    await entry?.active?.withdraw('unregistered');
+    if (this.#jobs.get(name) === entry) this.#jobs.delete(name);
   }
 
   /**
@@ -123,35 +109,16 @@ export class JobPool {
   }
 
   /** Begins to compete for a job. The first one opens the connection. */
-  #compete(job: Job): ActiveJob {
-    const { replica, clock, store, random, notify, interceptors } = this.parts;
-    const runner = new JobRunner({
-      job,
-      interceptors,
-      clock,
-      notify,
-      storeName: store.name,
-      random,
-      backoff: this.options,
-      watch: (signal) => this.#monitor.addTerm(signal),
-    });
-    const election = replica.electionFor(runner);
-    runner.elect(election);
-    const compete = (): void => {
-      election.compete();
-    };
-    const delay = job.initialDelayMs > 0 ? clock.setTimer(job.initialDelayMs, compete) : undefined;
-    if (delay === undefined) compete();
-    replica.open();
+  #compete(job: Job): JobRunner {
+    const watch = (signal: AbortSignal): (() => void) => this.#monitor.addTerm(signal);
+    const runner = new JobRunner({ ...this.parts, job, backoff: this.options, watch });
+    runner.compete();
+    this.parts.replica.open();
     this.#log?.start();
-    const end = (reason: 'shutdown' | 'unregistered'): Promise<void> => {
-      delay?.cancel();
-      return election.withdraw(reason);
-    };
-    return { runner, election, end };
+    return runner;
   }
 
-  #active(): ActiveJob[] {
+  #runners(): JobRunner[] {
     return [...this.#jobs.values()].flatMap(({ active }) => active ?? []);
   }
 
@@ -160,17 +127,17 @@ export class JobPool {
     this.#state = 'stopped';
     this.#rebalancing?.stop();
     const { clock } = this.parts;
-    const active = this.#active();
+    const runners = this.#runners();
     const endMs = clock.now() + this.options.shutdownTimeoutMs;
     const abortMs = endMs - RELEASE_MS - ABORT_MS;
     this.#log?.stop(abortMs - clock.now());
     const untilEnded = (atMs: number, isMeant: (runner: JobRunner) => boolean): Promise<void> => {
-      const ends = active.filter(({ runner }) => isMeant(runner)).map((one) => one.end('shutdown'));
-      return within(clock, atMs - clock.now(), Promise.all(ends));
+      const withdrawn = runners.filter(isMeant).map((runner) => runner.withdraw('shutdown'));
+      return within(clock, atMs - clock.now(), Promise.all(withdrawn));
     };
 
     await untilEnded(abortMs, () => true);
-    for (const { runner } of active) runner.runs.close('SHUTDOWN');
+    for (const { runs } of runners) runs.close('SHUTDOWN');
     await untilEnded(endMs - RELEASE_MS, ({ runs }) => runs.isBusy);
     this.#log?.close();
     await untilEnded(endMs, ({ runs }) => !runs.isBusy);

@@ -189,8 +189,8 @@ describe('A triggered run of an interval with a long delay', () => {
   it('is claimed and started only while the lease is confirmed', async () => {
     const a = replicas.start('a', [job({ schedule: once })]);
     await replicas.clock.advance(100);
-    const { runner, election } = a.pool.find('tick')?.active ?? {};
-    const trigger = () => election?.term && runner?.trigger(election.term, 'c1');
+    const runner = a.pool.find('tick')?.active;
+    const trigger = () => runner?.election.term && runner.trigger(runner.election.term, 'c1');
     const order = trigger();
     replicas.clock.stepWall(20_000);
     order?.act?.();

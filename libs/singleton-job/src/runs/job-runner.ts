@@ -2,13 +2,14 @@ import { inContextOf } from '../base/events/caller-context.js';
 import { type LeadershipReleaseReason } from '../base/events/reasons.js';
 import { runnerFailed } from '../base/events/warnings.js';
 import { backoffMs, type BackoffPolicy } from '../base/time/backoff.js';
-import { LinkedAbortController } from '../base/time/linked-abort-controller.js';
+import { type Timer } from '../base/time/clock.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { Sleeper } from '../base/time/sleeper.js';
 import { type Job } from '../jobs/job.js';
 import { type Order } from '../leadership/decide.js';
 import { type Candidate, type Election, STAND_BACK_MS } from '../leadership/election.js';
 import { jobRecord, type OwnFields } from '../leadership/record.js';
+import { type Replica } from '../leadership/replica.js';
 import { type Backlog, type Term } from '../leadership/term.js';
 import { cronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
@@ -21,6 +22,7 @@ import { whileLeaderLoop } from './while-leader-loop.js';
 
 /** What a runner needs beside what a run needs. */
 interface JobRunnerParts extends RunnerParts {
+  readonly replica: Replica;
   readonly storeName: string;
   readonly backoff: BackoffPolicy;
   /** In [0, 1). */
@@ -29,26 +31,24 @@ interface JobRunnerParts extends RunnerParts {
   readonly watch: (signal: AbortSignal) => () => void;
 }
 
-/** Runs one job during the terms that its election wins, one at a time. */
+/** Competes for one job, and runs it during the terms that it wins, one at a time. */
 export class JobRunner implements Candidate {
   readonly kind = 'job';
   readonly name: string;
+  readonly job: Job;
   /** The run in flight, and the last one. */
   readonly runs: SingleFlight;
-  #election: Election | undefined;
-  /** Ends the ticks of the present term, with a `LeadershipReleaseReason`. Undefined: nothing of a term runs. */
-  #stop: AbortController | undefined;
-  /** Aborts when the ticks of the present term, or of the last one, end. */
-  #quit: AbortSignal | undefined;
+  readonly election: Election;
+  #initialDelay: Timer | undefined;
+  /** Ends the ticks of the present term: with a reason if the term is given back. Undefined: nothing of a term runs. */
+  #quit: AbortController | undefined;
   #failures = 0;
 
   constructor(private readonly parts: JobRunnerParts) {
+    this.job = parts.job;
     this.name = jobRecord(parts.job.name);
     this.runs = new SingleFlight(parts);
-  }
-
-  get job(): Job {
-    return this.parts.job;
+    this.election = parts.replica.electionFor(this);
   }
 
   get lifeMs(): number {
@@ -57,12 +57,23 @@ export class JobRunner implements Candidate {
 
   /** Nothing of a term runs. */
   get isIdle(): boolean {
-    return this.#stop === undefined;
+    return this.#quit === undefined;
   }
 
-  /** The election that calls this runner. */
-  elect(election: Election): void {
-    this.#election = election;
+  /** Begins to compete, after the `initialDelay` of the job. */
+  compete(): void {
+    const { initialDelayMs } = this.job;
+    const compete = (): void => {
+      this.election.compete();
+    };
+    if (initialDelayMs > 0) this.#initialDelay = this.parts.clock.setTimer(initialDelayMs, compete);
+    else compete();
+  }
+
+  /** Competes no more. Resolves when the lock is released and no run is in flight. */
+  withdraw(reason: LeadershipReleaseReason): Promise<void> {
+    this.#initialDelay?.cancel();
+    return this.election.withdraw(reason);
   }
 
   inherit(backlog: Backlog): OwnFields {
@@ -71,25 +82,30 @@ export class JobRunner implements Candidate {
 
   /** Fires the ticks of one term until the term ends or is given back. The end of the term aborts the run in flight; giving back lets it finish. */
   lead(term: Term): void {
-    const stop = new AbortController();
-    this.#stop = stop;
+    const quit = new AbortController();
+    this.#quit = quit;
     const stopWatching = this.parts.watch(term.signal);
-    void this.#spend(term, stop.signal).finally(() => {
+    onAbort(term.signal, () => {
+      this.runs.abort('LEASE_LOST');
+      quit.abort();
+    });
+    void this.#tick(term, quit.signal).finally(() => {
       stopWatching();
-      this.#stop = undefined;
-      this.#election?.touch();
+      this.#quit = undefined;
+      this.election.touch();
     });
   }
 
   drain(reason: LeadershipReleaseReason): void {
-    this.#stop?.abort(reason);
+    this.#quit?.abort(reason);
   }
 
   /** Runs the job outside its schedule, unless a run is in flight or the term may not start one. The claim of the run is the answer. */
   trigger(term: Term, commandId: string): Omit<Order, 'id' | 'until'> {
     const { runs } = this;
     if (runs.isBusy) return { outcome: 'running' };
-    if (this.#quit?.aborted !== false || runs.isClosed || !term.isValid()) return { outcome: 'lease-unconfirmed' };
+    if (this.#quit?.signal.aborted !== false || runs.isClosed || !term.isValid())
+      return { outcome: 'lease-unconfirmed' };
     const run = recordOf(term);
     const giveUp = runs.reserve();
     const remove = onAbort(term.signal, giveUp);
@@ -107,42 +123,26 @@ export class JobRunner implements Candidate {
   }
 
   /** Settles when nothing of the term runs. Never rejects. */
-  async #spend(term: Term, stop: AbortSignal): Promise<void> {
-    const { notify, backoff, random } = this.parts;
+  async #tick(term: Term, quit: AbortSignal): Promise<void> {
+    const { job, clock, notify, backoff, random } = this.parts;
+    const { run } = term.backlog.left;
+    if (run !== undefined && run.endedAt === undefined)
+      notify('runInterrupted', { job: job.name, startedAt: new Date(run.startedAt), by: run.by });
+    const stepDown = (): void => {
+      this.election.stepDown('failed-calls');
+    };
     try {
-      await this.#tick(term, stop);
-      if (term.end === undefined && !stop.aborted)
-        throw new Error(`the runner of job '${this.job.name}' ended before its term`);
+      const sleeper = new Sleeper(clock, quit);
+      await tickLoop({ ...this.parts, term, runs: this.runs, quit, stepDown, sleeper });
+      if (!quit.aborted) throw new Error(`the runner of job '${job.name}' ended before its term`);
       this.#failures = 0;
     } catch (error: unknown) {
       this.#failures += 1;
-      notify('warning', runnerFailed(this.job.name, error));
+      notify('warning', runnerFailed(job.name, error));
       // it may fail on this replica only
-      this.#election?.stepDown('runner-failed', Math.max(STAND_BACK_MS, backoffMs(this.#failures, backoff, random)));
+      this.election.stepDown('runner-failed', Math.max(STAND_BACK_MS, backoffMs(this.#failures, backoff, random)));
     }
-  }
-
-  async #tick(term: Term, stop: AbortSignal): Promise<void> {
-    const { runs } = this;
-    const quitting = new LinkedAbortController(term.signal, stop);
-    const quit = quitting.signal;
-    this.#quit = quit;
-    const remove = onAbort(term.signal, () => {
-      runs.abort('LEASE_LOST');
-    });
-    try {
-      const stepDown = (): void => this.#election?.stepDown('failed-calls');
-      const sleeper = new Sleeper(this.parts.clock, quit);
-      const parts: TickLoopParts = { ...this.parts, term, runs, stop, quit, stepDown, sleeper };
-      const { run } = term.backlog.left;
-      if (run !== undefined && run.endedAt === undefined)
-        this.parts.notify('runInterrupted', { job: this.job.name, startedAt: new Date(run.startedAt), by: run.by });
-      await tickLoop(parts);
-    } finally {
-      await runs.whenIdle();
-      remove();
-      quitting.dispose();
-    }
+    await this.runs.whenIdle();
   }
 }
 

@@ -4,7 +4,7 @@ import { type Election } from '../leadership/election.js';
 import { replicaOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { nextDue } from './due.js';
-import { type ActiveJob } from './job-pool.js';
+import { type JobRunner } from './job-runner.js';
 
 /** A replica gives away one job in this time, or in somewhat more. Without messages, it has seen each record by then. */
 const ROUND_MS = 11_000;
@@ -33,8 +33,8 @@ export class Rebalancing {
       readonly clock: Clock;
       /** In [0, 1). */
       readonly random: () => number;
-      /** The jobs that this replica competes for. */
-      readonly jobs: () => readonly ActiveJob[];
+      /** Of the jobs that this replica competes for. */
+      readonly runners: () => readonly JobRunner[];
     },
   ) {}
 
@@ -55,7 +55,7 @@ export class Rebalancing {
   }
 
   #giveOne(): void {
-    const { clock, replica, random, jobs } = this.parts;
+    const { clock, replica, random, runners } = this.parts;
     // without the store no other replica could take it
     if (replica.failure !== undefined) return;
     const given = this.#given;
@@ -64,7 +64,7 @@ export class Rebalancing {
     const loads = this.#loads();
     const [to, least] = [...loads].reduce((one, other) => (other[1] < one[1] ? other : one), [replica.id, Infinity]);
     if ((loads.get(replica.id) ?? 0) - least < LEAST_DIFFERENCE) return;
-    const movable = jobs().filter((job) => this.#isMovable(job));
+    const movable = runners().filter((runner) => this.#isMovable(runner));
     const { election } = movable[Math.floor(random() * movable.length)] ?? {};
     if (election?.term === undefined) return;
     election.term.set({ moved: { at: election.term.storeNow(), to } });
@@ -88,15 +88,15 @@ export class Rebalancing {
     return loads;
   }
 
-  #isMovable({ election, runner }: ActiveJob): boolean {
+  #isMovable({ job, election, runs }: JobRunner): boolean {
     const { activeTerm, known } = election;
-    if (activeTerm?.isValid() !== true || runner.runs.isBusy) return false;
+    if (activeTerm?.isValid() !== true || runs.isBusy) return false;
     const now = activeTerm.storeNow();
     const sinceMoveMs = now - (known.value?.moved?.at ?? -Infinity);
     // a time ahead of the store's is from a clock that was set back
     const stays = sinceMoveMs >= 0 && sinceMoveMs < STAY_MS;
     // not known for a job that runs all the time
-    const due = nextDue(runner.job.schedule, activeTerm.own.run, now) ?? now;
+    const due = nextDue(job.schedule, activeTerm.own.run, now) ?? now;
     return !stays && due - now > DUE_MS;
   }
 }

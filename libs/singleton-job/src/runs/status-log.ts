@@ -3,7 +3,7 @@ import { type ScheduleKind } from '../base/events/run-info.js';
 import { showDuration } from '../base/events/show-duration.js';
 import { listSome } from '../base/text/describe-value.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
-import { type JobEntry } from './job-pool.js';
+import { type JobRunner } from './job-runner.js';
 import { isoOf } from '../base/time/iso-of.js';
 
 /** A line names so many jobs. The others are a count. */
@@ -12,7 +12,7 @@ const MOST_NAMED = 10;
 const SETTLE_MS = 1_000;
 
 interface StatusLogParts {
-  readonly jobs: () => readonly JobEntry[];
+  readonly runners: () => readonly JobRunner[];
   readonly clock: Clock;
   readonly log: LogSink;
   readonly projectName: string;
@@ -57,8 +57,7 @@ export class StatusLog {
   }
 
   #writeRuns(what: string, isWanted: (kind: ScheduleKind) => boolean): void {
-    const runs = this.parts.jobs().flatMap(({ job, active }) => {
-      const elapsedMs = active?.runner.runs.elapsedMs;
+    const runs = this.parts.runners().flatMap(({ job, runs: { elapsedMs } }) => {
       const isShown = elapsedMs !== undefined && isWanted(job.schedule.kind);
       return isShown ? `${job.name} (running for ${showDuration(elapsedMs)})` : [];
     });
@@ -81,8 +80,8 @@ export class StatusLog {
   #lookAtLeaders(): void {
     const followed = new Map<string, string>();
     const changed = new Map<string, readonly string[]>();
-    for (const { job, active } of this.parts.jobs()) {
-      const leader = active?.election.term === undefined ? active?.election.leader : undefined;
+    for (const { job, election } of this.parts.runners()) {
+      const leader = election.term === undefined ? election.leader : undefined;
       if (leader === undefined) continue;
       followed.set(job.name, leader);
       if (this.#followed.get(job.name) === leader) continue;
@@ -100,15 +99,14 @@ export class StatusLog {
     const pauses = new Map<string, number>();
     const begun: string[] = [];
     const ended: string[] = [];
-    for (const { job, active } of this.parts.jobs()) {
-      if (active === undefined) continue;
+    for (const { job, election } of this.parts.runners()) {
       const { name } = job;
-      const { pausedAt } = active.election;
+      const { pausedAt } = election;
       const before = this.#pauses.get(name);
       if (pausedAt !== undefined) pauses.set(name, pausedAt);
       if (pausedAt !== undefined && pausedAt !== before) begun.push(`${name} since ${isoOf(pausedAt)}`);
       // a pause that the store has lost is a warning
-      const isLost = before !== undefined && active.election.known.revision < before;
+      const isLost = before !== undefined && election.known.revision < before;
       if (pausedAt === undefined && before !== undefined && !isLost) ended.push(name);
     }
     if (begun.length > 0) this.#write('log', `paused on all replicas: ${countOf(begun)}; start one with resume()`);

@@ -14,10 +14,8 @@ export interface TickLoopParts {
   readonly notify: Notify;
   /** For messages, such as `Redis`. */
   readonly storeName: string;
-  /** Aborts when the term ends or the application stops. No tick is fired after that. */
+  /** Aborts when the term ends, and when it is given back: then with a `LeadershipReleaseReason`. No tick is fired after that. */
   readonly quit: AbortSignal;
-  /** Aborts when the leadership is given back, with a `LeadershipReleaseReason`. */
-  readonly stop: AbortSignal;
   /** Gives the leadership to another replica, because several calls in a row have failed. */
   readonly stepDown: () => void;
   /** Its sleeps end when `quit` aborts. */

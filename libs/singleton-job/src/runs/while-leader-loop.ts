@@ -14,10 +14,10 @@ const THROWS_UNTIL_STEP_DOWN = 3;
  * application ends, so that the lock is free when the method has settled.
  */
 export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: TickLoopParts): Promise<void> {
-  const { clock, quit, sleeper, stepDown, stop, term, runs } = parts;
+  const { clock, quit, sleeper, stepDown, term, runs } = parts;
   const remove = onAbort(quit, () => {
-    if (term.signal.aborted) runs.abort('LEASE_LOST');
-    else runs.abort(stop.reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN');
+    // a lost lease has aborted it before
+    runs.abort(quit.reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN');
   });
   // a run of the last leader may have ended its process, and would end this one
   let crashes = crashesBefore(term.backlog);
