@@ -191,7 +191,7 @@ export class SingletonJobRegistry {
       leader: active?.election.leader ?? null,
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
-      runningSince: active?.runs.inFlight?.startedAt.toISOString() ?? null,
+      runningSince: active?.runs.inFlight?.info.startedAt.toISOString() ?? null,
       lastRun: this.parts.statistics.lastRunOf(job.name),
       nextTickAt: pausedAt === undefined ? isoOf(next) : null,
       counters: this.parts.statistics.countersOf(job.name),

@@ -82,7 +82,7 @@ export class SingletonJobHealth {
   #overdue({ job, active }: JobEntry): OverdueJob | undefined {
     if (active === undefined || active.election.pausedAt !== undefined) return undefined;
     // a run of a lost term does not stop another replica from leading
-    const inFlight = active.election.term !== undefined ? active.runs.inFlight : undefined;
+    const inFlight = active.election.term !== undefined ? active.runs.inFlight?.info : undefined;
     const { name } = job;
     const { activeTerm: term } = active.election;
     const due = overdueSince({ job, term, inFlight }, this.parts.clock.wallNow());

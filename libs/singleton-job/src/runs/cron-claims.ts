@@ -5,7 +5,7 @@ import { type MissedOccurrences } from '../jobs/job-run.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { leaseOf, replicaOf } from '../leadership/record.js';
 import { changeOf } from './inheritance.js';
-import { recordOf } from './run-handle.js';
+import { recordOf } from './single-flight.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /** A tick that is noticed within this time is on time, even with a smaller misfire grace. */
@@ -92,20 +92,15 @@ export class CronClaims {
     const missed = this.#missedBefore(newest);
     const before = term.own.run;
     const run = recordOf(term, { occurrence: newest });
-    const giveUp = runs.reserve();
-    const isClaimed = await term.claim({ lastScheduledAt: newest, run });
-    // the host may have been suspended between the claim and its answer
-    if (isClaimed) await term.untilValid();
-    giveUp();
-    // otherwise no run begins, and the next leader reports it
-    if (!isClaimed || !term.isValid() || runs.isClosed) return newest;
+    // if it may not begin, the next leader reports it
+    if (!(await runs.claim(term, { lastScheduledAt: newest, run }))) return newest;
     if (!isInTime()) {
       report(newest);
       term.set({ run: before });
       return newest;
     }
     report(unstarted);
-    runs.start({ scheduledAt: new Date(newest), cause: due.cause, missed }, term, run);
+    runs.start({ scheduledAt: new Date(newest), cause: due.cause, missed }, term, run, true);
     this.#ran = newest;
     return newest;
   }

@@ -1,7 +1,7 @@
 import { type IntervalSchedule } from '../schedule/schedule.js';
 import { nextDue } from './due.js';
 import { isClaimed } from './inheritance.js';
-import { recordOf } from './run-handle.js';
+import { recordOf } from './single-flight.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /**
@@ -33,13 +33,7 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
  */
 async function startRun(schedule: IntervalSchedule, { runs, term }: TickLoopParts, scheduledAt: Date): Promise<void> {
   const tick = { scheduledAt, cause: 'schedule' } as const;
-  if (!isClaimed(schedule)) {
-    runs.start(tick, term);
-    return;
-  }
   const run = recordOf(term);
-  const giveUp = runs.reserve();
-  const isWritten = await term.claim({ run });
-  giveUp();
-  if (isWritten && term.isValid() && !runs.isClosed) runs.start(tick, term, run);
+  const isWritten = isClaimed(schedule);
+  if (!isWritten || (await runs.claim(term, { run }))) runs.start(tick, term, run, isWritten);
 }

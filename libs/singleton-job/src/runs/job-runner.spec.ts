@@ -121,34 +121,6 @@ describe('A run', () => {
     expect(run?.signal.aborted).toBe(false);
   });
 
-  describe('that starts while less of the lease is left by the wall clock', () => {
-    /** Its second run starts at 5 s, when the heartbeat of 3 s has given a lease until 12 s. Until then the wall clock goes 5 s ahead. */
-    async function started() {
-      let begun = 0;
-      const long = lasting(replicas.clock, 50_000, { obedient: true });
-      const run = (given: JobRun) => (begun++ === 0 ? undefined : long(given));
-      const a = replicas.start('a', [job({ schedule: interval(5_000), run })]);
-      await replicas.clock.advance(4_900);
-      a.clock.aheadMs = 5_000;
-      await replicas.clock.advance(200);
-      return a;
-    }
-
-    it('is aborted by the wall clock', async () => {
-      const a = await started();
-      a.store.partition();
-      await replicas.clock.advance(5_000);
-      expect(runs(a.observer.eventLines)).toContain('7000 runCancelled schedule LEASE_LOST');
-    });
-
-    it('continues while heartbeats are answered', async () => {
-      const a = await started();
-      await replicas.clock.advance(60_000);
-      expect(a.observer.of('runCancelled')).toEqual([]);
-      expect(a.observer.of('runSucceeded')).toHaveLength(2);
-    });
-  });
-
   it('that continues after its signal fired is reported as slow too, with the reason of the abort', async () => {
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 20_000), timeoutMs: 500 })]);
     await replicas.clock.advance(10_000);

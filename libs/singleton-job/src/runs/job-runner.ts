@@ -15,8 +15,7 @@ import { cronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { inherit } from './inheritance.js';
 import { intervalLoop } from './interval-loop.js';
-import { recordOf, type RunnerParts } from './run-handle.js';
-import { SingleFlight } from './single-flight.js';
+import { recordOf, type RunnerParts, SingleFlight } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
 import { whileLeaderLoop } from './while-leader-loop.js';
 
@@ -107,15 +106,13 @@ export class JobRunner implements Candidate {
     if (this.#quit?.signal.aborted !== false || runs.isClosed || !term.isValid())
       return { outcome: 'lease-unconfirmed' };
     const run = recordOf(term);
-    const giveUp = runs.reserve();
-    const remove = onAbort(term.signal, giveUp);
-    const cancel = (): void => {
-      remove();
-      giveUp();
-    };
+    const cancel = runs.reserve(term);
     const act = (): void => {
       const tick = { scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' } as const;
-      if (term.isValid() && !runs.isClosed) inContextOf(commandId, () => runs.start(tick, term, run));
+      if (term.isValid() && !runs.isClosed)
+        inContextOf(commandId, () => {
+          runs.start(tick, term, run, true);
+        });
       // last: between the two nothing would run, and the job would be given back
       cancel();
     };

@@ -46,7 +46,7 @@ export class Monitor {
     this.#setAtMs = clock.now();
     this.#timer = clock.setTimer(LOOK_EVERY_MS, () => {
       this.#look();
-      for (const { runs } of runners()) runs.reportIfSlow();
+      for (const { runs } of runners()) runs.inFlight?.look();
       this.#watch();
     });
   }

@@ -1,13 +1,17 @@
-import { type RunAbortCode } from '../base/errors/run.errors.js';
-import { type RunInfo } from '../base/events/run-info.js';
-import { instant } from '../base/time/clock.js';
-import { type RunRecord } from '../leadership/record.js';
+import { messageOf } from '../base/errors/message-of.js';
+import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
+import { type Notify } from '../base/events/events.js';
+import { type RunEnded, type RunInfo } from '../base/events/run-info.js';
+import { type RunInterceptor } from '../base/events/run-interceptor.js';
+import { type Clock, type Timer } from '../base/time/clock.js';
+import { JobRun, type MissedOccurrences, type RunControl } from '../jobs/job-run.js';
+import { type Job } from '../jobs/job.js';
+import { leaseOf, type OwnFields, replicaOf, type RunRecord } from '../leadership/record.js';
 import { type Term } from '../leadership/term.js';
 import { HEALTHY_RUN_MS } from './inheritance.js';
-import { RunHandle, type RunnerParts, type Tick } from './run-handle.js';
 
-/** Two clocks that differ by less agree: they are read one after the other. */
-const IN_STEP_MS = 10;
+/** A record keeps so much of the message of an error. */
+const MOST_OF_ERROR = 200;
 /** A run of `@WhileLeader` that has not ended so long after its signal is reported. */
 const SETTLE_LIMIT_MS = 10_000;
 /** A slow run that is aborted has so much time to end before it is reported once more. */
@@ -15,14 +19,35 @@ const ABORT_GRACE_MS = 1_000;
 /** The start of a run that lasts longer is written, so that the next leader can report it if this one dies. */
 const WRITTEN_AFTER_MS = 10_000;
 
-/** Allows one run of a job at a time. */
+/** What a run needs beside its term. */
+export interface RunnerParts {
+  readonly job: Job;
+  /** Wrap each run, the first one outermost. */
+  readonly interceptors: readonly RunInterceptor[];
+  readonly clock: Clock;
+  readonly notify: Notify;
+}
+
+/** The cause of a run, and the instant for which it is started. */
+interface Tick extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
+  /** What a cron run makes up for. @default nothing */
+  readonly missed?: MissedOccurrences | null;
+}
+
+/** The record of a run that begins now. */
+export function recordOf(term: Term, more: Pick<RunRecord, 'crashes' | 'occurrence'> = {}): RunRecord {
+  const { occurrence } = term.own.run ?? {};
+  const by = replicaOf(leaseOf(term.holder));
+  return { startedAt: term.storeNow(), by, ...(occurrence !== undefined && { occurrence }), ...more };
+}
+
+/** The runs of a job: one at a time. */
 export class SingleFlight {
-  #inFlight: RunHandle | undefined;
-  /** A run is about to start: its claim or its trigger is being written. */
-  #isReserved = false;
+  /** The run in flight. */
+  inFlight: Run | undefined;
+  /** Frees the place of a run that is about to start: its claim or its trigger is being written. */
+  #reserved: (() => void) | undefined;
   #waiting: (() => void)[] = [];
-  /** The run that was last reported as slow, and why it was aborted by then. */
-  #slow: { readonly run: RunHandle; readonly abortCode: RunAbortCode | undefined } | undefined;
   /** When the latest run ended, monotonic; -Infinity while none has. */
   endedAtMs = -Infinity;
   /** How many runs in a row have thrown. One that lasted 30 s or longer before it threw is the first of its row. */
@@ -34,67 +59,59 @@ export class SingleFlight {
 
   /** Whether a run is in flight or about to start. */
   get isBusy(): boolean {
-    return this.#inFlight !== undefined || this.#isReserved;
+    return this.inFlight !== undefined || this.#reserved !== undefined;
   }
 
   /** Whether a run was in flight at any time since `sinceMs`, monotonic. */
   ranSince(sinceMs: number): boolean {
-    return this.#inFlight !== undefined || this.endedAtMs > sinceMs;
+    return this.inFlight !== undefined || this.endedAtMs > sinceMs;
   }
 
-  /** The run in flight; undefined if there is none. */
-  get inFlight(): RunInfo | undefined {
-    return this.#inFlight?.info;
-  }
-
-  /** How long the run in flight has been running; undefined if there is none. */
-  get elapsedMs(): number | undefined {
-    return this.#inFlight?.elapsedMs;
-  }
-
-  /** Keeps the place of a run that is about to start, until the returned function is called. It may not be busy. */
-  reserve(): () => void {
-    this.#isReserved = true;
-    let isKept = true;
-    return () => {
-      if (!isKept) return;
-      isKept = false;
-      this.#isReserved = false;
+  /** Keeps the place of a run that is about to start, until the returned function is called or the term ends. It may not be busy. */
+  reserve({ signal }: Term): () => void {
+    const giveUp = (): void => {
+      signal.removeEventListener('abort', giveUp);
+      if (this.#reserved !== giveUp) return;
+      this.#reserved = undefined;
       this.#settle();
     };
+    signal.addEventListener('abort', giveUp);
+    this.#reserved = giveUp;
+    return giveUp;
   }
 
-  /** Starts a run. None may be in flight. `written`: its record, which the store has already. */
-  start(tick: Tick, term: Term, written?: RunRecord): RunInfo {
-    const run = new RunHandle(this.parts, tick, term, written);
-    void run.begin(this.#ended);
-    this.#inFlight = run;
-    if (written === undefined) {
-      run.after(WRITTEN_AFTER_MS, () => {
-        run.writeStart();
-      });
-    }
-    this.#watchWallClock(run, term);
-    return run.info;
+  /** Writes the record of a run before it starts. Resolves to whether it may start. If not, the next leader reports what the record has. */
+  async claim(term: Term, fields: OwnFields): Promise<boolean> {
+    const giveUp = this.reserve(term);
+    const isWritten = await term.claim(fields);
+    // the host may have been suspended between the claim and its answer
+    if (isWritten) await term.untilValid();
+    giveUp();
+    return isWritten && term.isValid() && !this.isClosed;
   }
 
-  readonly #ended = (run: RunHandle): void => {
-    this.#inFlight = undefined;
-    if (run.wasCalled) {
-      this.endedAtMs = this.parts.clock.now();
-      if (run.outcome === 'failed') this.failures = run.elapsedMs < HEALTHY_RUN_MS ? this.failures + 1 : 1;
-      else if (run.abortCode === undefined) this.failures = 0;
-    }
-    this.#settle();
-  };
+  /** Starts a run. None may be in flight. */
+  start(tick: Tick, term: Term, record = recordOf(term), isWritten = false): void {
+    const run = new Run(this.parts, { ...tick, term, record, isWritten });
+    this.inFlight = run;
+    void run.begin().then(() => {
+      this.inFlight = undefined;
+      if (run.wasCalled) {
+        this.endedAtMs = this.parts.clock.now();
+        if (run.outcome === 'failed') this.failures = run.elapsedMs < HEALTHY_RUN_MS ? this.failures + 1 : 1;
+        else if (run.abortCode === undefined) this.failures = 0;
+      }
+      this.#settle();
+    });
+  }
 
   #settle(): void {
-    if (!this.isBusy && this.#waiting.length > 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    if (!this.isBusy) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   /** Aborts the run in flight, if there is one. */
   abort(code: RunAbortCode): void {
-    this.#inFlight?.abort(code);
+    this.inFlight?.abort(code);
   }
 
   /** Aborts the run in flight. No other run starts. */
@@ -108,37 +125,187 @@ export class SingleFlight {
     if (!this.isBusy) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
+}
+
+/** One run, from its start until the method has ended, also if it ignores its signal. */
+export class Run implements RunControl {
+  readonly info: RunInfo;
+  readonly missed: MissedOccurrences | null;
+  /** How its method ended. Undefined: it has not. */
+  outcome: Exclude<RunRecord['outcome'], undefined> | undefined;
+  /** Whether the method was called. False: the lease ended before that, so no run of the job has to end. */
+  wasCalled = false;
+  /** Why the signal has fired. Undefined: it has not. */
+  abortCode: RunAbortCode | undefined;
+  readonly #term: Term;
+  #record: RunRecord;
+  /** Whether the store has its start: then it gets its end at once. */
+  #isWritten: boolean;
+  readonly #startedMs: number;
+  #aborting: AbortController | undefined;
+  #abortedMs = Infinity;
+  readonly #timeout: Timer | undefined;
+  /** It was reported as slow, with the reason for which it was aborted by then. */
+  #reportedSlow: { readonly abortCode: RunAbortCode | undefined } | undefined;
+
+  constructor(
+    private readonly parts: RunnerParts,
+    tick: Tick & { readonly term: Term; readonly record: RunRecord; readonly isWritten: boolean },
+  ) {
+    const { job, clock, notify } = parts;
+    const { scheduledAt, cause, missed = null, term, record, isWritten } = tick;
+    const { name, schedule, timeoutMs } = job;
+    const { fencingToken } = term;
+    const startedAt = new Date(clock.wallNow());
+    this.info = Object.freeze({ job: name, kind: schedule.kind, cause, scheduledAt, startedAt, fencingToken });
+    this.missed = missed;
+    this.#term = term;
+    this.#record = record;
+    this.#isWritten = isWritten;
+    notify('runStarted', this.info);
+    this.#startedMs = clock.now();
+    const abort = (): void => {
+      this.abort('TIMEOUT');
+    };
+    this.#timeout = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, abort);
+  }
+
+  /** Created at first use: an AbortController costs more than the rest of an empty run. */
+  get signal(): AbortSignal {
+    if (this.#aborting === undefined) {
+      this.#aborting = new AbortController();
+      this.#fire();
+    }
+    return this.#aborting.signal;
+  }
+
+  get previousScheduledAt(): number | undefined {
+    const { schedule } = this.parts.job;
+    return schedule.kind === 'cron' ? schedule.latest(-Infinity, this.info.scheduledAt.getTime() - 1) : undefined;
+  }
+
+  isValid(): boolean {
+    return this.#term.isValid();
+  }
+
+  /** How long the run has taken so far, in milliseconds. */
+  get elapsedMs(): number {
+    return this.parts.clock.now() - this.#startedMs;
+  }
+
+  /** Fires the signal of the run; only the first reason counts. */
+  abort(code: RunAbortCode): void {
+    if (this.abortCode !== undefined) return;
+    this.abortCode = code;
+    this.#abortedMs = this.parts.clock.now();
+    this.#timeout?.cancel();
+    this.#fire();
+  }
+
+  #fire(): void {
+    if (this.abortCode !== undefined) this.#aborting?.abort(new RunAbortedError(this.info.job, this.abortCode));
+  }
+
+  /** Calls the method. Resolves when it has ended, and never rejects. */
+  async begin(): Promise<void> {
+    const { job, notify, interceptors } = this.parts;
+    const run = new JobRun(this.info, this);
+    let message: string | undefined;
+    try {
+      // the lease may have ended while observers of runStarted were called
+      run.assertLeader();
+      this.wasCalled = true;
+      await intercept(interceptors, run, job.invoke);
+      this.outcome = 'succeeded';
+      notify('runSucceeded', this.#ended());
+    } catch (error: unknown) {
+      // the clocks show the deadline before a timer can fire the signal
+      if (run.wasRefused) this.abort('LEASE_LOST');
+      // a job that rejects after its signal fired was cancelled and did not fail
+      if (this.abortCode === undefined) {
+        this.outcome = 'failed';
+        message = messageOf(error).slice(0, MOST_OF_ERROR);
+        notify('runFailed', { ...this.#ended(), error });
+      } else {
+        this.outcome = 'cancelled';
+        notify('runCancelled', { ...this.#ended(), code: this.abortCode });
+      }
+    }
+    this.#timeout?.cancel();
+    const end = { endedAt: this.#term.storeNowAtMost(), outcome: this.outcome };
+    this.#record = { ...this.#record, ...end, ...(message !== undefined && { error: message }) };
+    this.#writeRecord();
+  }
+
+  /** Each property by name: a spread of a frozen object is slow. */
+  #ended(): RunEnded {
+    const { job, kind, cause, scheduledAt, startedAt, fencingToken } = this.info;
+    return { job, kind, cause, scheduledAt, startedAt, fencingToken, durationMs: this.elapsedMs };
+  }
+
+  #writeRecord(): void {
+    if (this.#isWritten) void this.#term.save({ run: this.#record });
+    else this.#term.set({ run: this.#record });
+  }
+
+  /** Called four times a second: writes the start of a run that lasts, and reports a slow one. */
+  look(): void {
+    if (!this.#isWritten && this.abortCode === undefined && this.elapsedMs >= WRITTEN_AFTER_MS) {
+      this.#isWritten = true;
+      this.#writeRecord();
+    }
+    this.#reportIfSlow();
+  }
 
   /**
    * Reports a run that takes longer than `warnAfter`, once, and once more if it continues after its abort. A run of `@WhileLeader` takes any
    * time, but not after its abort.
    */
-  reportIfSlow(): void {
-    const run = this.#inFlight;
-    const { notify, job } = this.parts;
-    if (run === undefined) return;
-    const { info, elapsedMs, abortCode, sinceAbortMs } = run;
+  #reportIfSlow(): void {
+    const { notify, job, clock } = this.parts;
+    const { info, elapsedMs, abortCode } = this;
+    const sinceAbortMs = clock.now() - this.#abortedMs;
     const isWhileLeader = job.schedule.kind === 'while-leader';
     const warnAfterMs = isWhileLeader ? SETTLE_LIMIT_MS : (job.warnAfterMs ?? Infinity);
     if ((isWhileLeader ? sinceAbortMs : elapsedMs) < warnAfterMs) return;
     if (abortCode !== undefined && sinceAbortMs < ABORT_GRACE_MS) return;
-    if (this.#slow?.run === run && this.#slow.abortCode === abortCode) return;
-    this.#slow = { run, abortCode };
+    if (this.#reportedSlow !== undefined && this.#reportedSlow.abortCode === abortCode) return;
+    this.#reportedSlow = { abortCode };
     notify('runSlow', { ...info, elapsedMs, warnAfterMs, ...(abortCode !== undefined && { abortCode }) });
   }
+}
 
-  /**
-   * The timer of a term uses the monotonic clock. The wall clock may leave less of the lease, because the host was suspended or the clock
-   * was set. Then the run is aborted by the wall clock.
-   */
-  #watchWallClock(run: RunHandle, term: Term): void {
-    const { now, wall } = instant(this.parts.clock);
-    const { deadline } = term;
-    const remainingMs = deadline.wall - wall;
-    if (remainingMs > deadline.now - now - IN_STEP_MS) return;
-    run.after(remainingMs, () => {
-      if (term.isValid()) this.#watchWallClock(run, term);
-      else run.abort('LEASE_LOST');
+/** Calls `work` within the interceptors from `index` on, the first one outermost. */
+export function intercept(
+  interceptors: readonly RunInterceptor[],
+  run: JobRun,
+  work: (run: JobRun) => unknown,
+  index = 0,
+): unknown {
+  const outermost = interceptors[index];
+  return outermost === undefined
+    ? work(run)
+    : around(outermost, run, () => intercept(interceptors, run, work, index + 1));
+}
+
+/** Calls one interceptor around `inner`. In any case `inner` runs at most once, and has settled when this settles. */
+async function around(interceptor: RunInterceptor, run: JobRun, inner: () => unknown): Promise<unknown> {
+  let begun: Promise<unknown> | undefined;
+  const next = (): Promise<unknown> => {
+    begun ??= new Promise((resolve) => {
+      // the interceptor may have taken too long
+      run.signal.throwIfAborted();
+      run.assertLeader();
+      resolve(inner());
     });
+    // avoids an unhandled rejection when the interceptor drops the promise
+    begun.catch(() => undefined);
+    return begun;
+  };
+  try {
+    return await interceptor.intercept(run, next);
+  } finally {
+    // the interceptor may not have waited for the job
+    await begun?.catch(() => undefined);
   }
 }

@@ -57,9 +57,9 @@ export class StatusLog {
   }
 
   #writeRuns(what: string, isWanted: (kind: ScheduleKind) => boolean): void {
-    const runs = this.parts.runners().flatMap(({ job, runs: { elapsedMs } }) => {
-      const isShown = elapsedMs !== undefined && isWanted(job.schedule.kind);
-      return isShown ? `${job.name} (running for ${showDuration(elapsedMs)})` : [];
+    const runs = this.parts.runners().flatMap(({ job, runs: { inFlight } }) => {
+      const isShown = inFlight !== undefined && isWanted(job.schedule.kind);
+      return isShown ? `${job.name} (running for ${showDuration(inFlight.elapsedMs)})` : [];
     });
     if (runs.length > 0) this.#write('log', `stopping: ${what}: ${listSome(runs, MOST_NAMED)}`);
   }

@@ -1,7 +1,7 @@
 import { type WhileLeaderSchedule } from '../schedule/schedule.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { crashesBefore } from './inheritance.js';
-import { recordOf } from './run-handle.js';
+import { recordOf } from './single-flight.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /** The delay after a throw grows up to this, unless `restartDelay` is longer. */
@@ -36,7 +36,8 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
       } else if (waitMs > 0) await sleeper.sleep(waitMs);
       else if (!term.isValid()) await sleeper.sleep(MAX_SLEEP_MS, term.untilValid());
       else {
-        runs.start({ scheduledAt: new Date(clock.wallNow()), cause: 'schedule', crashes }, term);
+        const scheduledAt = new Date(clock.wallNow());
+        runs.start({ scheduledAt, cause: 'schedule' }, term, recordOf(term, { crashes }));
         crashes = 0;
       }
     }
