@@ -1,59 +1,200 @@
+import { type MissReason } from '../base/events/reasons.js';
+import { clockAhead } from '../base/events/warnings.js';
+import { type MissedOccurrences } from '../jobs/job-run.js';
+import { leaseOf, replicaOf } from '../leadership/record.js';
 import { type CronSchedule } from '../schedule/schedule.js';
-import { CronClaims, ON_TIME_MS } from './cron-claims.js';
+import { changeOf } from './inheritance.js';
+import { recordOf } from './single-flight.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
+/** A tick that is noticed within this time is on time, even with a smaller misfire grace. */
+const ON_TIME_MS = 1_000;
+
+/** Occurrences are counted up to this, so that a long outage does not block the event loop. */
+const COUNT_LIMIT = 1_000;
+
+/** An occurrence starts at most so much early by the clock of the store. */
+const EARLIEST_MS = 60_000;
+
 /**
- * Fires cron occurrences. Each is claimed in the record of the job right before its run, so that no other replica starts it, even if the clocks
- * differ.
+ * Fires cron occurrences, and starts or reports each one once across all replicas. Each is claimed in the record of the job right before its
+ * run, so that no other replica starts it, even if the clocks differ.
  *
  * A tick on time goes by the wall clock of this replica. The store's clock decides what was missed and what may still run after a change
  * of leader and after a late wake-up: a blocked event loop, a clock that was stepped or is far behind, a suspended host.
  */
-export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Promise<void> {
-  const { clock, quit, sleeper, term, runs, job } = parts;
-  const claims = new CronClaims(schedule, parts);
-  claims.reportBacklog();
-  // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is behind by half the grace.
-  const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
-  let claimed = term.own.lastScheduledAt ?? term.storeNow();
-  let isPromotion = true;
-  let hasWaited = false;
+export class CronLoop {
+  /** The newest occurrence that is claimed or reported. */
+  #handled: number;
+  /** The newest occurrence whose run began. */
+  #ran: number;
+  /** Up to this occurrence some that were reported may have run: see {@link MissedOccurrences}. */
+  readonly #doubtfulUpTo: number;
+  /** No replica led when what is due came due. */
+  #isPromotion = true;
+  /** What is due waited until a superseded run had ended. */
+  #hasWaited = false;
 
-  while (!quit.aborted) {
-    const due = schedule.next(claimed) ?? Infinity;
-    const wall = clock.wallNow();
-    const isFarBehind = term.storeNow() - wall > patienceMs;
-    const untilDueMs = due - (isFarBehind ? term.storeNow() : wall);
-    if (!isPromotion && untilDueMs > 0) {
-      await sleeper.sleep(Math.min(untilDueMs, MAX_SLEEP_MS));
-      continue;
-    }
-    if (!term.isValid()) {
-      await sleeper.sleep(MAX_SLEEP_MS, term.untilValid());
-      continue;
-    }
-    const isOnTime = !isPromotion && wall >= due && wall - due <= ON_TIME_MS;
-    const now = (): number => (isOnTime ? clock.wallNow() : term.storeNow());
-    const newest = schedule.latest(claimed, now());
-    if (newest === undefined) {
-      // due by this replica's clock but not by the store's, which decides after a late wake-up
-      if (!isPromotion) await sleeper.sleep(Math.min(due - term.storeNow(), ON_TIME_MS));
-      isPromotion = false;
-    } else if (runs.isBusy && job.overlap === 'cancel-other') {
-      runs.abort('SUPERSEDED');
-      hasWaited = true;
-      const pushedAside = schedule.latest(claimed, newest - 1);
-      if (pushedAside !== undefined) {
-        claimed = claims.drop(claimed, pushedAside);
+  constructor(
+    private readonly schedule: CronSchedule,
+    private readonly parts: TickLoopParts,
+  ) {
+    const { term } = parts;
+    const { left, claimsLostUntil } = term.backlog;
+    const { lastScheduledAt: begin = 0 } = term.own;
+    const { occurrence, endedAt } = left.run ?? {};
+    // its leader died: it may have run, or not
+    const interrupted = endedAt === undefined ? occurrence : undefined;
+    const started = interrupted === undefined ? occurrence : schedule.latest(-Infinity, interrupted - 1);
+    const isNew = changeOf(schedule, term.backlog) !== 'none' && claimsLostUntil === 0;
+    this.#ran = isNew ? begin : Math.min(started ?? left.lastScheduledAt ?? begin, begin);
+    this.#doubtfulUpTo = Math.max(claimsLostUntil, interrupted ?? 0);
+    this.#handled = term.own.lastScheduledAt ?? term.storeNow();
+  }
+
+  async run(): Promise<void> {
+    const { clock, quit, sleeper, term, runs, job } = this.parts;
+    // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is behind by half the grace.
+    const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
+    this.#reportBacklog();
+    while (!quit.aborted) {
+      const due = this.schedule.next(this.#handled) ?? Infinity;
+      const wall = clock.wallNow();
+      const isFarBehind = term.storeNow() - wall > patienceMs;
+      const untilDueMs = due - (isFarBehind ? term.storeNow() : wall);
+      if (!this.#isPromotion && untilDueMs > 0) {
+        await sleeper.sleep(Math.min(untilDueMs, MAX_SLEEP_MS));
+        continue;
       }
-      const nextMs = (schedule.next(newest) ?? Infinity) - now();
-      await sleeper.sleep(Math.min(Math.max(nextMs, 1), MAX_SLEEP_MS), runs.whenIdle());
-    } else {
-      const isMisfire = isPromotion || (!hasWaited && now() - newest > ON_TIME_MS);
-      const cause = isMisfire ? 'misfire' : 'schedule';
-      claimed = await claims.claimAndRun({ after: claimed, newest, now, isPromotion, cause, hasWaited });
-      isPromotion = false;
-      hasWaited = false;
+      if (!term.isValid()) {
+        await sleeper.sleep(MAX_SLEEP_MS, term.untilValid());
+        continue;
+      }
+      const isOnTime = !this.#isPromotion && wall >= due && wall - due <= ON_TIME_MS;
+      const now = (): number => (isOnTime ? clock.wallNow() : term.storeNow());
+      const newest = this.schedule.latest(this.#handled, now());
+      if (newest !== undefined && runs.isBusy && job.overlap === 'cancel-other') {
+        await this.#supersede(newest, now);
+        continue;
+      }
+      if (newest !== undefined) await this.#claimAndRun(newest, now);
+      // due by this replica's clock but not by the store's, which decides after a late wake-up
+      else if (!this.#isPromotion) await sleeper.sleep(Math.min(due - term.storeNow(), ON_TIME_MS));
+      this.#isPromotion = false;
+      this.#hasWaited = false;
     }
+  }
+
+  /** Reports occurrences that no replica starts any more, because data were lost or the expression is new. */
+  #reportBacklog(): void {
+    const { backlog } = this.parts.term;
+    const { left, claimsLostUntil, takenAt } = backlog;
+    const { lastScheduledAt: after } = left;
+    if (after === undefined) return;
+    if (claimsLostUntil > after) this.#reportMissed('state-lost', after, claimsLostUntil);
+    else if (changeOf(this.schedule, backlog) === 'times') this.#reportMissed('schedule-changed', after, takenAt);
+  }
+
+  /** Aborts the run in flight, which makes room for the newest occurrence. Older ones are dropped. */
+  async #supersede(newest: number, now: () => number): Promise<void> {
+    const { runs, sleeper } = this.parts;
+    runs.abort('SUPERSEDED');
+    this.#hasWaited = true;
+    const pushedAside = this.schedule.latest(this.#handled, newest - 1);
+    if (pushedAside !== undefined) this.#giveUp(pushedAside);
+    const nextMs = (this.schedule.next(newest) ?? Infinity) - now();
+    await sleeper.sleep(Math.min(Math.max(nextMs, 1), MAX_SLEEP_MS), runs.whenIdle());
+  }
+
+  /**
+   * Claims the newest due occurrence if it may still start, and runs it. Reports the older ones, and this one if it is too late. `now` is the
+   * clock that decides: this replica's for a timer that fired in time, otherwise the store's.
+   */
+  async #claimAndRun(newest: number, now: () => number): Promise<void> {
+    const { runs, term, job } = this.parts;
+    if (!(await this.#isStoreNear(newest))) return;
+    const graceMs = this.#isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
+    // the store's time decides too: a local clock that is behind must not extend the grace
+    const latenessMs = (): number => Math.max(now(), term.storeNow()) - newest;
+    const isInTime = (): boolean => graceMs > 0 && latenessMs() <= graceMs;
+    if (runs.isBusy || !isInTime()) {
+      this.#giveUp(newest);
+      return;
+    }
+    const isMisfire = this.#isPromotion || (!this.#hasWaited && now() - newest > ON_TIME_MS);
+    const missed = this.#missedBefore(newest);
+    const before = term.own.run;
+    const run = recordOf(term, { occurrence: newest });
+    const mayStart = await runs.claim(term, { lastScheduledAt: newest, run });
+    if (mayStart && !isInTime()) {
+      this.#giveUp(newest);
+      term.set({ run: before });
+      return;
+    }
+    const older = this.schedule.latest(this.#handled, newest - 1);
+    if (mayStart) {
+      if (older !== undefined) this.#report(older);
+      runs.start({ scheduledAt: new Date(newest), cause: isMisfire ? 'misfire' : 'schedule', missed }, term, run, true);
+      this.#ran = newest;
+    }
+    // what was claimed and may not start is reported by the next leader
+    this.#handled = newest;
+  }
+
+  /** An occurrence waits for a clock of the store that is more than a minute behind: one of the clocks is wrong. */
+  async #isStoreNear(newest: number): Promise<boolean> {
+    const { term, job, notify, quit, sleeper, storeName } = this.parts;
+    const aheadMs = newest - term.storeNow();
+    if (aheadMs <= EARLIEST_MS) return true;
+    const clocks = { node: replicaOf(leaseOf(term.holder)), store: storeName };
+    notify('warning', clockAhead(job.name, clocks, { scheduledAt: new Date(newest), aheadMs }));
+    // checked again and again: a clock may be corrected, or this host suspended
+    while (!quit.aborted && term.storeNow() < newest)
+      await sleeper.sleep(Math.min(newest - term.storeNow(), MAX_SLEEP_MS));
+    return false;
+  }
+
+  /** The occurrences that did not start since the last run, before this one. */
+  #missedBefore(scheduledAt: number): MissedOccurrences | null {
+    const from = this.#ran;
+    const to = this.schedule.latest(from, scheduledAt - 1);
+    if (to === undefined) return null;
+    const count = this.#count(from, to);
+    return Object.freeze({ from: new Date(from), to: new Date(to), count, mayHaveRun: from < this.#doubtfulUpTo });
+  }
+
+  /** Reports what is due up to this occurrence. No replica starts it any more. */
+  #giveUp(upTo: number): void {
+    this.#report(upTo);
+    this.parts.term.set({ lastScheduledAt: upTo });
+    this.#handled = upTo;
+  }
+
+  /** Reports once what is due up to this occurrence: dropped, if it came due while a run was in flight, or missed. */
+  #report(upTo: number): void {
+    const { runs, job, notify } = this.parts;
+    const after = this.#handled;
+    if (!runs.isBusy && !this.#hasWaited) this.#reportMissed('late', after, upTo);
+    else {
+      const tick = {
+        job: job.name,
+        kind: 'cron',
+        scheduledAt: new Date(upTo),
+        count: this.#count(after, upTo),
+      } as const;
+      notify('tickDropped', { ...tick, reason: 'overlap' });
+    }
+  }
+
+  /** If the window has occurrences by the present expression. */
+  #reportMissed(reason: MissReason, after: number, upTo: number): void {
+    const { job, notify } = this.parts;
+    const count = this.#count(after, upTo);
+    if (count > 0)
+      notify('occurrencesMissed', { job: job.name, reason, from: new Date(after), to: new Date(upTo), count });
+  }
+
+  #count(after: number, upTo: number): number {
+    return this.schedule.count(after, upTo, COUNT_LIMIT);
   }
 }

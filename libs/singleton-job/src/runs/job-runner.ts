@@ -11,7 +11,7 @@ import { type Candidate, type Election, STAND_BACK_MS } from '../leadership/elec
 import { jobRecord, type OwnFields } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type Backlog, type Term } from '../leadership/term.js';
-import { cronLoop } from './cron-loop.js';
+import { CronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { inherit } from './inheritance.js';
 import { intervalLoop } from './interval-loop.js';
@@ -151,7 +151,7 @@ function tickLoop(parts: TickLoopParts): Promise<void> {
     case 'interval':
       return intervalLoop(schedule, parts);
     case 'cron':
-      return cronLoop(schedule, parts);
+      return new CronLoop(schedule, parts).run();
     case 'while-leader':
       return whileLeaderLoop(schedule, parts);
   }
