@@ -48,8 +48,6 @@ export {
   type JobRole,
   type JobStatus,
   type LastRun,
-  type PauseResult,
-  type ResumeResult,
   type RunOutcome,
   type StepDownResult,
   type TriggerResult,

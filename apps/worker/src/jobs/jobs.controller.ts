@@ -1,12 +1,5 @@
 import { Controller, Get, HttpCode, Param, Post, Res, UseFilters } from '@nestjs/common';
-import {
-  type JobStatus,
-  type PauseResult,
-  type ResumeResult,
-  SingletonJobRegistry,
-  type StepDownResult,
-  type TriggerResult,
-} from 'nestjs-singleton-job';
+import { type JobStatus, SingletonJobRegistry, type StepDownResult, type TriggerResult } from 'nestjs-singleton-job';
 import { LockFilter } from '../prices/lock.filter.js';
 import { UnknownJobFilter } from './unknown-job.filter.js';
 
@@ -42,13 +35,13 @@ export class JobsController {
   /** Pauses the job on all replicas until it is resumed. 503: Redis has not confirmed it. */
   @Post(':name/pause')
   @HttpCode(200)
-  pause(@Param('name') name: string): Promise<PauseResult> {
+  pause(@Param('name') name: string): Promise<{ readonly by: string | null }> {
     return this.jobs.pause(name);
   }
 
   @Post(':name/resume')
   @HttpCode(200)
-  resume(@Param('name') name: string): Promise<ResumeResult> {
+  resume(@Param('name') name: string): Promise<{ readonly by: string | null }> {
     return this.jobs.resume(name);
   }
 

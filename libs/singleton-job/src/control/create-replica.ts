@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { diagnostics } from '../base/events/diagnostics.js';
-import { type Notify } from '../base/events/events.js';
 import { LoggingObserver, type LogSink } from '../base/events/logging-observer.js';
 import { type JobObserver, notifyAll } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
@@ -16,7 +15,6 @@ import { type Store } from '../store/store.js';
 import { type Clock } from '../base/time/clock.js';
 import { SystemClock } from '../base/time/system-clock.js';
 import { JobCommands } from './job-commands.js';
-import { JobOverviews } from './job-overviews.js';
 import { SingletonJobRegistry } from './job-registry.js';
 import { JobStatistics } from './job-statistics.js';
 import { JobPool } from '../runs/job-pool.js';
@@ -71,10 +69,15 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const own: JobObserver[] = [statistics, ...logging, diagnostics];
   const notify = notifyAll(observers, own);
   const interceptors: RunInterceptor[] = [];
+  const server = serverOf(options);
+  const { enabled, heartbeatThread: threadOptions, crashHandover } = options;
   const disown = (): void => {
     leadership.disown();
   };
-  const heartbeatThread = createHeartbeatThread(options, { storeName, notify, disown });
+  const heartbeatThread =
+    enabled && server !== undefined && threadOptions !== undefined
+      ? new HeartbeatThread({ storeName, notify, disown, store: server, options: threadOptions, crashHandover })
+      : undefined;
   if (heartbeatThread !== undefined) own.push(heartbeatThread);
   const { backup = heartbeatThread } = parts;
   const scheduleOf = (job: string): string | undefined => pool.find(job)?.job.schedule.description;
@@ -84,9 +87,9 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const timing = { lifeMs: lockExpiryMs, heartbeatIntervalMs };
   const leadership: Replica = new Replica({ ...common, ...timing, id, observer: reports, backup });
   const pool: JobPool = new JobPool(options, { ...common, replica: leadership, storeName, notify, interceptors, log });
-  const commands = new JobCommands({ replica: leadership, store });
-  const overviews = new JobOverviews({ replica: leadership, pool, clock, store });
-  const registry = new SingletonJobRegistry(options, { pool, statistics, clock, commands, overviews });
+  const steered = { pool, clock, replica: leadership, storeName };
+  const commands = new JobCommands(steered);
+  const registry = new SingletonJobRegistry(options, { ...steered, statistics, commands });
   const health = new SingletonJobHealth(options, { pool, clock, outages: reports.outages, storeName });
   const locks = new LockService({ options, replica: leadership, clock, storeName });
   return { leadership, pool, registry, health, locks, heartbeatThread, observers, interceptors };
@@ -117,14 +120,4 @@ function serverOf(options: ResolvedOptions): Omit<StoreOptions, 'subscribes'> | 
   const { projectName, connection, readConnection, schema, migrate, lockExpiryMs: shortestLifeMs } = options;
   if (connection === undefined) return undefined;
   return { projectName, connection, readConnection, schema, migrate, shortestLifeMs };
-}
-
-function createHeartbeatThread(
-  options: ResolvedOptions,
-  parts: { readonly storeName: string; readonly notify: Notify; readonly disown: () => void },
-): HeartbeatThread | undefined {
-  const { enabled, heartbeatThread, crashHandover } = options;
-  const store = serverOf(options);
-  if (!enabled || store === undefined || heartbeatThread === undefined) return undefined;
-  return new HeartbeatThread({ ...parts, store, options: heartbeatThread, crashHandover });
 }

@@ -6,9 +6,8 @@ import { type Candidate, type Election } from '../leadership/election.js';
 import { type Command, jobRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type JobEntry } from '../runs/job-pool.js';
-import { type Store } from '../store/store.js';
-import { type PauseResult, type ResumeResult, type StepDownResult, type TriggerResult } from './job-status.js';
-import { CommandEdit, PauseEdit, ResumeEdit } from './record-edits.js';
+import { type StepDownResult, type TriggerResult } from './job-status.js';
+import { CommandEdit, ResumeEdit } from './record-edits.js';
 
 const NO_REPLY = new LockStoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 
@@ -16,7 +15,7 @@ const NO_REPLY = new LockStoreError('STORE_UNREACHABLE', 'no answer from the sto
 export class JobCommands {
   #commands = 0;
 
-  constructor(private readonly parts: { readonly replica: Replica; readonly store: Pick<Store, 'name'> }) {}
+  constructor(private readonly parts: { readonly replica: Replica; readonly storeName: string }) {}
 
   /**
    * Runs the job now on the replica that leads it.
@@ -50,16 +49,16 @@ export class JobCommands {
   }
 
   /** @throws LockStoreError when the store has not confirmed it */
-  async pause(entry: JobEntry): Promise<PauseResult> {
+  async pause(entry: JobEntry): Promise<{ readonly by: string | null }> {
     const election = this.#electionOf(entry);
-    const edit = new PauseEdit(this.#command(election, 'step-down'), this.parts.replica.view);
+    const edit = this.#command(election, 'step-down', true);
     const answer = await this.#edit(election, edit);
     if (!edit.isStored) throw this.#unconfirmed(entry, 'paused', election, edit.wasSent);
     return { by: answer?.by ?? null };
   }
 
   /** @throws LockStoreError when the store has not confirmed it */
-  async resume(entry: JobEntry): Promise<ResumeResult> {
+  async resume(entry: JobEntry): Promise<{ readonly by: string | null }> {
     const election = this.#electionOf(entry);
     const edit = new ResumeEdit({ election, view: this.parts.replica.view });
     const leader = await this.#edit(election, edit);
@@ -74,17 +73,17 @@ export class JobCommands {
     return active?.election ?? replica.find(jobRecord(job.name)) ?? replica.electionFor(spectator(job));
   }
 
-  #command(election: Election, action: Command['action']): CommandEdit {
-    const { replica } = this.parts;
+  #command(election: Election, action: Command['action'], isPause = false): CommandEdit {
+    const { id, view } = this.parts.replica;
     this.#commands += 1;
-    return new CommandEdit({ election, view: replica.view }, { id: `${replica.id}#${this.#commands}`, action });
+    return new CommandEdit({ election, view }, { id: `${id}#${this.#commands}`, action }, isPause);
   }
 
   async #edit<T>(election: Election, edit: Edit<T>): Promise<T | undefined> {
-    const { replica, store } = this.parts;
+    const { replica, storeName } = this.parts;
     const result = replica.isClosing ? undefined : await election.edit(edit);
     if (election.known.isUnreadable !== true) return result;
-    throw unreadable(election.name, store.name);
+    throw unreadable(election.name, storeName);
   }
 
   #whyNot({ wasSeen }: CommandEdit): 'no-answer' | 'stopping' | 'unreachable' {

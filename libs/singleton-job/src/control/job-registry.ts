@@ -1,19 +1,19 @@
 import { ambiguousVariables } from '../jobs/check-names.js';
 import { defineRegisteredJob, type JobRegistration } from '../jobs/job-registration.js';
 import { type Job } from '../jobs/job.js';
+import { jobRecord, leaseOf, replicaOf, type RunRecord, type SeenRecord } from '../leadership/record.js';
+import { type Replica } from '../leadership/replica.js';
+import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { UnknownJobError } from '../base/errors/job-registry.errors.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { didYouMean } from '../base/text/suggest.js';
 import { type Clock } from '../base/time/clock.js';
-import { type JobOverviews } from './job-overviews.js';
 import { type JobCommands } from './job-commands.js';
 import { type JobStatistics } from './job-statistics.js';
 import {
   type JobRole,
   type JobStatus,
-  type PauseResult,
-  type ResumeResult,
   type StepDownResult,
   type TriggerResult,
   type JobOverview,
@@ -26,12 +26,18 @@ const NOWHERE_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() n
 const NOWHERE =
   'connection must be given to steer jobs of other replicas, got undefined: set it, also where enabled is false';
 
+const READ_LIMIT_MS = 2_000;
+/** A page that many people watch costs one read in this time. */
+const CACHE_MS = 2_000;
+
 /**
  * Shows the jobs of this replica, and steers them on all replicas. Inject it into any provider. The guide is docs/managing-jobs.md.
  *
  * @example `constructor(private readonly jobs: SingletonJobRegistry) {}`
  */
 export class SingletonJobRegistry {
+  #overview: { readonly atMs: number; readonly result: Promise<readonly JobOverview[]> } | undefined;
+
   /** The module makes it. @internal */
   constructor(
     private readonly options: ResolvedOptions,
@@ -39,8 +45,9 @@ export class SingletonJobRegistry {
       readonly pool: JobPool;
       readonly statistics: JobStatistics;
       readonly clock: Clock;
+      readonly replica: Replica;
       readonly commands: JobCommands;
-      readonly overviews: JobOverviews;
+      readonly storeName: string;
     },
   ) {}
 
@@ -66,7 +73,13 @@ export class SingletonJobRegistry {
    */
   async overview(): Promise<readonly JobOverview[]> {
     this.#assertConnected();
-    return this.parts.overviews.read();
+    const now = this.parts.clock.now();
+    if (this.#overview !== undefined && now - this.#overview.atMs < CACHE_MS) return this.#overview.result;
+    const result = this.#readOverview();
+    this.#overview = { atMs: now, result };
+    // an error is not kept
+    result.catch(() => (this.#overview = undefined));
+    return result;
   }
 
   /**
@@ -79,32 +92,34 @@ export class SingletonJobRegistry {
    * const result = await jobs.trigger('daily-report');
    * if (!result.started) console.log(result.reason, result.leader);
    */
-  trigger(name: string): Promise<TriggerResult> {
-    return this.#command(name, (entry, commands) => commands.trigger(entry));
+  async trigger(name: string): Promise<TriggerResult> {
+    return this.parts.commands.trigger(this.#connected(name));
   }
 
   /**
    * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. The leader lets its run in flight end and
    * gives the lock back. The next leader reports what was missed. Resolves when the pause is stored and the leader has begun to give
-   * the job back, or has not answered within 2 s.
+   * the job back, or has not answered within 2 s. `by` is the replica that gives it back. Null: there was no leader, or it did not answer.
+   * Then it gives the job back when it next reads the record, within 10 s.
    *
    * @throws UnknownJobError
    * @throws LockStoreError when the store has not confirmed the pause within 2 s, or the application stopped first
    * @example await jobs.pause('daily-report');
    */
-  pause(name: string): Promise<PauseResult> {
-    return this.#command(name, (entry, commands) => commands.pause(entry));
+  async pause(name: string): Promise<{ readonly by: string | null }> {
+    return this.parts.commands.pause(this.#connected(name));
   }
 
   /**
-   * Ends the pause of a job on all replicas. Does nothing if the job is not paused.
+   * Ends the pause of a job on all replicas. Does nothing if the job is not paused. `by` is the replica that leads the job. Null: no leader
+   * answered within 2 s.
    *
    * @throws UnknownJobError
    * @throws LockStoreError when the store has not confirmed it within 2 s, or the application stopped first
    * @example await jobs.resume('daily-report');
    */
-  resume(name: string): Promise<ResumeResult> {
-    return this.#command(name, (entry, commands) => commands.resume(entry));
+  async resume(name: string): Promise<{ readonly by: string | null }> {
+    return this.parts.commands.resume(this.#connected(name));
   }
 
   /**
@@ -115,8 +130,8 @@ export class SingletonJobRegistry {
    * @throws LockStoreError when another program has written the record of the job
    * @example await jobs.stepDown('daily-report');
    */
-  stepDown(name: string): Promise<StepDownResult> {
-    return this.#command(name, (entry, commands) => commands.stepDown(entry));
+  async stepDown(name: string): Promise<StepDownResult> {
+    return this.parts.commands.stepDown(this.#connected(name));
   }
 
   /**
@@ -146,11 +161,11 @@ export class SingletonJobRegistry {
     this.parts.statistics.forget(name);
   }
 
-  // async, so that an unknown name rejects instead of throwing
-  async #command<T>(name: string, act: (entry: JobEntry, commands: JobCommands) => Promise<T>): Promise<T> {
+  /** A job that can be steered from here. */
+  #connected(name: string): JobEntry {
     const entry = this.#entry(name);
     this.#assertConnected();
-    return act(entry, this.parts.commands);
+    return entry;
   }
 
   #assertConnected(): void {
@@ -174,28 +189,47 @@ export class SingletonJobRegistry {
   }
 
   #statusOf(entry: JobEntry): JobStatus {
+    const { statistics } = this.parts;
     const { job, active } = entry;
-    const term = active?.election.activeTerm;
-    const pausedAt = active?.election.pausedAt;
-    const role = this.#roleOf(entry);
+    const { activeTerm: term, pausedAt, leader = null } = active?.election ?? {};
     const isBusy = active?.runs.isBusy === true;
-    const next = nextDue(job.schedule, isBusy ? undefined : term?.own.run, this.parts.clock.wallNow());
     return {
-      name: job.name,
-      kind: job.schedule.kind,
-      schedule: job.schedule.description,
+      ...this.#planOf(job, pausedAt, isBusy ? undefined : term?.own.run),
       lockExpiryMs: job.lockExpiryMs,
       timeoutMs: job.timeoutMs ?? null,
-      role,
-      pausedAt: isoOf(pausedAt),
-      leader: active?.election.leader ?? null,
+      role: this.#roleOf(entry),
+      leader,
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
       runningSince: active?.runs.inFlight?.info.startedAt.toISOString() ?? null,
-      lastRun: this.parts.statistics.lastRunOf(job.name),
-      nextTickAt: pausedAt === undefined ? isoOf(next) : null,
-      counters: this.parts.statistics.countersOf(job.name),
+      lastRun: statistics.lastRunOf(job.name),
+      counters: statistics.countersOf(job.name),
     };
+  }
+
+  /** What a job is, and when its next tick is due. `run`: the last one in its record. */
+  #planOf({ name, schedule }: Job, pausedAt: number | undefined, run: RunRecord | undefined) {
+    const due = pausedAt === undefined ? nextDue(schedule, run, this.parts.clock.wallNow()) : undefined;
+    const { kind, description } = schedule;
+    return { name, kind, schedule: description, pausedAt: isoOf(pausedAt), nextTickAt: isoOf(due) };
+  }
+
+  async #readOverview(): Promise<readonly JobOverview[]> {
+    const { replica, pool, storeName } = this.parts;
+    const { jobs } = pool;
+    replica.open();
+    const names = jobs.map(({ job }) => jobRecord(job.name));
+    const records = replica.isClosing ? undefined : await replica.read(names, READ_LIMIT_MS);
+    if (records === undefined) throw new LockStoreError('STORE_UNREACHABLE', `no answer from ${storeName}`);
+    return jobs.map(({ job }) => this.#overviewOf(job, records.get(jobRecord(job.name))));
+  }
+
+  #overviewOf(job: Job, record: SeenRecord | undefined): JobOverview {
+    const { holder, pausedAt, run } = record?.value ?? {};
+    const lease = holder === undefined ? undefined : leaseOf(holder);
+    const isAlive = lease !== undefined && this.parts.replica.view.leases.has(lease);
+    const leader = isAlive ? replicaOf(lease) : null;
+    return { ...this.#planOf(job, pausedAt, run), leader, lastRun: run === undefined ? null : shown(run) };
   }
 
   #roleOf({ job, active }: JobEntry): JobRole {
@@ -209,4 +243,9 @@ export class SingletonJobRegistry {
 
 function takenName({ name, location }: Job): string {
   return `${location}: there is a job '${name}' already: give each a name of its own`;
+}
+
+function shown({ startedAt, endedAt, outcome, error, by }: RunRecord): JobOverview['lastRun'] {
+  const [began, ended] = [new Date(startedAt).toISOString(), isoOf(endedAt)];
+  return { startedAt: began, endedAt: ended, outcome: outcome ?? null, error: error ?? null, by };
 }

@@ -6,13 +6,10 @@ import { type JobCounters, type LastRun, type RunOutcome } from './job-status.js
 
 type Counters = { -readonly [K in keyof JobCounters]: JobCounters[K] };
 
-type LastRunRecord = Pick<LastRun, 'cause' | 'outcome' | 'durationMs' | 'fencingToken' | 'error'> &
-  Pick<RunEnded, 'scheduledAt' | 'startedAt'>;
-
 interface Recorded {
   readonly counters: Counters;
-  /** With dates, not texts: most runs are never read. */
-  lastRun: LastRunRecord | undefined;
+  /** The last run, with dates, not texts: most runs are never read. */
+  last?: Pick<LastRun, 'outcome' | 'error'> & { readonly run: RunEnded };
 }
 
 /** Counts the events of each job on this replica. */
@@ -24,9 +21,12 @@ export class JobStatistics implements JobObserver {
   }
 
   lastRunOf(job: string): LastRun | null {
-    const last = this.#jobs.get(job)?.lastRun;
+    const { last } = this.#jobs.get(job) ?? {};
     if (last === undefined) return null;
-    return { ...last, scheduledAt: last.scheduledAt.toISOString(), startedAt: last.startedAt.toISOString() };
+    const { run, outcome, error } = last;
+    const { cause, durationMs, fencingToken } = run;
+    const [scheduledAt, startedAt] = [run.scheduledAt.toISOString(), run.startedAt.toISOString()];
+    return { cause, outcome, scheduledAt, startedAt, durationMs, fencingToken, error };
   }
 
   forget(job: string): void {
@@ -64,14 +64,11 @@ export class JobStatistics implements JobObserver {
   #ended(run: RunEnded, outcome: RunOutcome, error: string | null): void {
     const recorded = this.#of(run.job);
     recorded.counters[outcome] += 1;
-    const { cause, scheduledAt, startedAt, durationMs, fencingToken } = run;
-    recorded.lastRun = { cause, outcome, scheduledAt, startedAt, durationMs, fencingToken, error };
+    recorded.last = { run, outcome, error };
   }
 
   #of(job: string): Recorded {
-    const known = this.#jobs.get(job);
-    if (known !== undefined) return known;
-    const recorded: Recorded = { counters: nothing(), lastRun: undefined };
+    const recorded: Recorded = this.#jobs.get(job) ?? { counters: nothing() };
     this.#jobs.set(job, recorded);
     return recorded;
   }

@@ -156,18 +156,3 @@ export type StepDownResult =
       /** No replica. */
       readonly by: null;
     };
-
-/** The job is paused. */
-export interface PauseResult {
-  /**
-   * The replica that gives the job back. Null: there was no leader, or it did not answer within 2 s. Then it gives the job back when it
-   * next reads the record, within 10 s.
-   */
-  readonly by: string | null;
-}
-
-/** The job is no longer paused. */
-export interface ResumeResult {
-  /** The replica that leads the job. Null: no leader answered within 2 s. */
-  readonly by: string | null;
-}

@@ -18,10 +18,17 @@ interface EditParts {
   readonly view: View;
 }
 
-/** Asks the leader for something, and waits for its answer. */
+/**
+ * Asks the leader for something, and waits for its answer. A pause is one too: it also stores the pause, and the answer only says which leader has
+ * seen it.
+ */
 export class CommandEdit implements Edit<Answer> {
   /** The record was seen. */
   wasSeen = false;
+  /** The record has shown the pause. */
+  isStored = false;
+  /** The pause was sent. */
+  wasSent = false;
   /** The leader when it was written. Only its term carries it out. */
   #asked: Holder | undefined;
   #isWritten = false;
@@ -30,6 +37,7 @@ export class CommandEdit implements Edit<Answer> {
   constructor(
     private readonly parts: EditParts,
     private readonly command: Pick<Command, 'id' | 'action'>,
+    private readonly isPause = false,
   ) {}
 
   get id(): string {
@@ -40,6 +48,8 @@ export class CommandEdit implements Edit<Answer> {
     const { command, holder, pausedAt } = record;
     const noAnswer = { outcome: undefined, by: null, record };
     this.wasSeen = true;
+    this.isStored ||= pausedAt !== undefined && isSettled(record, this.parts.view);
+    if (this.isPause && !this.isStored) return undefined;
     if (command?.id === this.command.id && this.#asked !== undefined) {
       this.#isWritten = true;
       const { outcome } = command;
@@ -49,16 +59,20 @@ export class CommandEdit implements Edit<Answer> {
     // it may have been carried out, and the next command has replaced it
     if (this.#isWritten || (this.#unknownOn !== undefined && this.#unknownOn !== revision)) return noAnswer;
     if (pausedAt !== undefined && this.command.action === 'trigger') return { ...noAnswer, outcome: 'paused' };
-    return this.isFree(record) ? noAnswer : undefined;
+    return this.#isFree(record) ? noAnswer : undefined;
   }
 
-  /** It waits while the command of another caller is open. */
+  /** A command waits while that of another caller is open. */
   change(record: JobRecord, until: number): JobRecord | undefined {
     const { command, holder } = record;
-    const isOpen = command?.outcome === undefined && this.parts.view.storeNow() < (command?.until ?? 0);
-    if (this.#isWritten || isOpen) return undefined;
+    const storeNow = this.parts.view.storeNow();
+    const mustPause = this.isPause && !this.isStored;
+    this.wasSent ||= mustPause;
+    const changed = mustPause ? { ...record, pausedAt: storeNow } : record;
+    const isOpen = command?.outcome === undefined && storeNow < (command?.until ?? 0);
+    if (this.#isWritten || isOpen || (this.isPause && this.#isFree(record))) return mustPause ? changed : undefined;
     this.#asked = holder;
-    return { ...record, command: { ...this.command, until } };
+    return { ...changed, command: { ...this.command, until } };
   }
 
   wasUnknown(revision: number): void {
@@ -66,37 +80,9 @@ export class CommandEdit implements Edit<Answer> {
   }
 
   /** There is no leader, not even one that writes its record again after a restart of the store. */
-  isFree(record: JobRecord): boolean {
+  #isFree(record: JobRecord): boolean {
     const { election, view } = this.parts;
     return record.holder === undefined || (isOfNow(record, view) && !election.isHeld);
-  }
-}
-
-/** Stores a pause. The command beside it only says which leader has seen the pause. */
-export class PauseEdit implements Edit<Answer> {
-  /** The record has shown the pause. */
-  isStored = false;
-  wasSent = false;
-
-  constructor(
-    private readonly command: CommandEdit,
-    private readonly view: View,
-  ) {}
-
-  resultOf(record: JobRecord, revision: number): Answer | undefined {
-    this.isStored ||= record.pausedAt !== undefined && isSettled(record, this.view);
-    return this.isStored ? this.command.resultOf(record, revision) : undefined;
-  }
-
-  change(record: JobRecord, until: number): JobRecord | undefined {
-    const paused = this.isStored ? record : { ...record, pausedAt: this.view.storeNow() };
-    const asked = this.command.isFree(record) ? undefined : this.command.change(paused, until);
-    this.wasSent ||= !this.isStored;
-    return asked ?? (this.isStored ? undefined : paused);
-  }
-
-  wasUnknown(revision: number): void {
-    this.command.wasUnknown(revision);
   }
 }
 

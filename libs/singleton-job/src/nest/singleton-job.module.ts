@@ -28,7 +28,7 @@ import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
 import { ENABLED_VARIABLE, misspeltVariables } from '../options/variables.js';
 import { type ApplicationReplica, createReplica, createStore, REPLICA } from '../control/create-replica.js';
 import { SingletonJobRegistry } from '../control/job-registry.js';
-import { watchShutdownHooks } from '../control/shutdown-hooks.js';
+import { watchShutdownHooks } from './shutdown-hooks.js';
 import { SingletonJobHealth } from '../control/singleton-job-health.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOptions>({

@@ -1,11 +1,11 @@
 import { showDuration } from '../base/events/show-duration.js';
-import { type JobEntry } from '../runs/job-pool.js';
+import { type ApplicationReplica } from '../control/create-replica.js';
 
 /** `app.enableShutdownHooks()` may come after `app.listen()`. */
 const LOOK_AFTER_MS = 5_000;
 
 interface ShutdownHooksParts {
-  readonly jobs: () => readonly JobEntry[];
+  readonly jobs: () => ApplicationReplica['pool']['jobs'];
   readonly warn: (message: string) => void;
   readonly host?: Pick<NodeJS.Process, 'env' | 'listenerCount'>;
 }

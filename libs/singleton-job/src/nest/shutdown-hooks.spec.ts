@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { job } from '../testing/specs/job.js';
-import { type JobEntry } from '../runs/job-pool.js';
+import { type ApplicationReplica } from '../control/create-replica.js';
 import { watchShutdownHooks } from './shutdown-hooks.js';
+
+type JobEntry = ApplicationReplica['pool']['jobs'][number];
 
 describe('An application without shutdown hooks', () => {
   beforeEach(() => {
