@@ -241,10 +241,7 @@ describe('SingletonJobRegistry', () => {
       ['leadership that is turned off', { ...beat(), schedule: { whileLeader: false } }],
       ['options that a @WhileLeader job does not have', { ...beat(), schedule: { whileLeader: true }, timeout: '5s' }],
       ['two schedules', { ...beat(), schedule: { delay: '1s', period: '1s' } }],
-      [
-        'what does not belong to a schedule',
-        { ...beat(), schedule: { delay: '1s', lockExpiry: '5s', offset: undefined } },
-      ],
+      ['what does not belong to a schedule', { ...beat(), schedule: { delay: '1s', offset: '5s', cron: undefined } }],
       [
         'options of other kinds, and values that are none',
         { ...beat(), name: 'a b', overlap: 'skip', timeout: 'long', lockExpiry: '10ms', nonsense: 1 },

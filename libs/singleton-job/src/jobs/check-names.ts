@@ -4,47 +4,20 @@ import { jobInVariable } from '../options/variables.js';
 import { type FoundMethod } from './found-method.js';
 import { type Job } from './job.js';
 
+const ONCE =
+  'give each a name of its own, or provide the class once: in one module, with { provide: …, useExisting } for a second token';
+
 /** Notes jobs that share a name: their locks would be the same. */
 export function checkDuplicates(methods: readonly FoundMethod[], registered: readonly Job[], problems: string[]): void {
-  for (const [name, found] of groupByName(methods)) {
-    const other = registered.find((job) => job.name === name);
-    if (other !== undefined) {
-      const locations = [other, ...found].map(({ location }) => location).join(' and ');
-      problems.push(`job '${name}' must be declared once, got ${locations}: give each a name of its own`);
-    } else if (found.length > 1) {
-      const locations = found
-        .map(({ location, module }) => `${location} in ${module?.name ?? 'an unknown module'}`)
-        .join(' and ');
-      problems.push(`job '${name}' must be declared once, got ${locations}: ${duplicateFix(found)}`);
-    }
-  }
-}
-
-function groupByName(methods: readonly FoundMethod[]): ReadonlyMap<string, readonly FoundMethod[]> {
-  const groups = new Map<string, FoundMethod[]>();
-  for (const method of methods) {
-    if (method.name === undefined) continue;
-    const group = groups.get(method.name);
-    if (group === undefined) groups.set(method.name, [method]);
-    else group.push(method);
-  }
-  return groups;
-}
-
-function duplicateFix(found: readonly FoundMethod[]): string {
-  const [first, ...others] = found;
-  const className = first?.className ?? '';
-  // two classes that a function made have the same location
-  if (others.every(({ location, metadata }) => location === first?.location && metadata === first.metadata)) {
-    if (others.every(({ module }) => module === first?.module)) {
-      return `make one of the tokens an alias, as in { provide: …, useExisting: ${className} }, or name the classes apart`;
-    }
-    return `provide ${className} in one module, which exports it, or name the classes apart`;
-  }
-  if (others.every(({ metadata }) => metadata === first?.metadata)) {
-    return 'leave the name out where they inherit it from, and each is called Class.method';
-  }
-  return 'give each a name of its own';
+  const locations = new Map<string, readonly string[]>();
+  const note = (name: string, location: string): void => {
+    locations.set(name, [...(locations.get(name) ?? []), location]);
+  };
+  for (const { name, location } of registered) note(name, location);
+  for (const { name, location, module } of methods)
+    if (name !== undefined) note(name, `${location} in ${module?.name ?? 'an unknown module'}`);
+  for (const [name, found] of locations)
+    if (found.length > 1) problems.push(`job '${name}' must be declared once, got ${found.join(' and ')}: ${ONCE}`);
 }
 
 /** A sentence about each override whose job does not exist. */

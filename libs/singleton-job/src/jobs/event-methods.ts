@@ -1,4 +1,4 @@
-import { recordedEvents } from './on-job-event.js';
+import { EVENTS } from './on-job-event.js';
 import { JOB_EVENTS } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { describeValue } from '../base/text/describe-value.js';
@@ -12,7 +12,7 @@ const SEE = 'JobEvents has their names';
 export function eventMethodsOf(provider: ProviderRef, problems: string[]): readonly JobObserver[] {
   const { prototype } = provider;
   return [prototype, classOf(prototype)].flatMap((target) =>
-    [...recordedEvents(target)].flatMap(([member, events]) => {
+    [...EVENTS.of(target)].flatMap(([member, events]) => {
       const mistake =
         placeMistake('@OnJobEvent', target, member, 'payload') ??
         scopeMistake(provider, '@OnJobEvent', 'method') ??

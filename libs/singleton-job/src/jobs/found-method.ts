@@ -1,5 +1,5 @@
 import { whyNotLasting } from './class-name.js';
-import { declaredClassName, type JobMetadata, recordedJobs } from './job-metadata.js';
+import { declaredClassName, type JobMetadata, JOBS } from './job-metadata.js';
 import { type JobRun } from './job-run.js';
 import { isRecord } from '../base/text/describe-value.js';
 import { isName } from '../options/names.js';
@@ -41,7 +41,7 @@ export function foundMethodsOf(provider: ProviderRef): readonly FoundMethod[] {
   const className = declared ?? classNameOf(prototype);
   const whyNameless = whyNotLasting(classNameOf(prototype), declared);
   return [prototype, classOf(prototype)].flatMap((target) =>
-    [...recordedJobs(target)].map(([member, metadata]) => {
+    [...JOBS.of(target)].map(([member, metadata]) => {
       const location = [className || '(anonymous class)', ...(isOfClass(member) ? [] : [String(member)])].join('.');
       const mistake =
         decoratorMistake(metadata, target, member) ?? scopeMistake(provider, metadata[0]?.decorator ?? '', 'job');

@@ -55,13 +55,6 @@ export interface JobRegistration
 const KINDS = { period: 'fixed-rate', delay: 'interval', cron: 'cron', whileLeader: 'while-leader' } as const;
 const ARGUMENTS = ['period', 'delay', 'cron', 'whileLeader'] as const;
 type Argument = (typeof ARGUMENTS)[number];
-/** The options of a schedule beside its first one. */
-const BESIDE: Readonly<Record<Argument, readonly string[]>> = {
-  period: ['offset'],
-  delay: [],
-  cron: ['timeZone'],
-  whileLeader: ['restartDelay'],
-};
 const SCHEDULE_FIX =
   "write it as { period: '500ms' }, { delay: '1s' }, { cron: '0 3 * * *', timeZone: 'UTC' } or { whileLeader: true }";
 
@@ -98,16 +91,10 @@ function readRegistration(registration: unknown, problems: string[]): FoundMetho
     return undefined;
   }
   const { [argument]: first, ...others } = schedule as Record<string, unknown>;
-  const beside = Object.entries(others).filter(([, value]) => value !== undefined);
-  const isKnown = ([key]: readonly [string, unknown]): boolean => BESIDE[argument].includes(key);
-  for (const [key] of beside.filter((entry) => !isKnown(entry))) {
-    problems.push(`${location}: schedule.${key} is no part of a schedule: write it beside schedule, or leave it out`);
-  }
-  const all = { ...Object.fromEntries(beside.filter(isKnown)), ...options };
   return {
     location,
     name,
-    metadata: [{ kind: KINDS[argument], decorator: 'its', schedule: first, options: all }],
+    metadata: [{ kind: KINDS[argument], decorator: 'its', schedule: first, options: { ...others, ...options } }],
     invoke: (jobRun) => (run as JobRegistration['run'])(jobRun),
   };
 }

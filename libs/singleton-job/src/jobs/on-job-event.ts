@@ -1,5 +1,5 @@
-import 'reflect-metadata';
 import { type JobEvents } from '../base/events/events.js';
+import { MemberMetadata } from './member-metadata.js';
 
 /** Decorates a method that takes the payload of the event, or nothing. */
 export type JobEventDecorator<E extends keyof JobEvents> = <T extends (payload: JobEvents[E]) => unknown>(
@@ -8,10 +8,8 @@ export type JobEventDecorator<E extends keyof JobEvents> = <T extends (payload: 
   descriptor: TypedPropertyDescriptor<T>,
 ) => void;
 
-// kept as the metadata of jobs is
-const EVENTS = Symbol.for('nestjs-singleton-job:events');
-
-type RecordedEvents = ReadonlyMap<string | symbol, readonly string[]>;
+/** The names of events. */
+export const EVENTS = new MemberMetadata<string>('events');
 
 /**
  * Calls the method for each event of this name on this replica. The class must be a singleton provider or a controller. The method is
@@ -28,17 +26,6 @@ type RecordedEvents = ReadonlyMap<string | symbol, readonly string[]>;
  */
 export function OnJobEvent<E extends keyof JobEvents>(event: E): JobEventDecorator<E> {
   return (target, method) => {
-    const own = ownEvents(target);
-    Reflect.defineMetadata(EVENTS, new Map([...own, [method, [event, ...(own.get(method) ?? [])]]]), target);
+    EVENTS.record(target, method, event);
   };
-}
-
-/** Every decorated member of `target` and its base classes, with the events of its last declaration. */
-export function recordedEvents(target: object): RecordedEvents {
-  const base = Object.getPrototypeOf(target) as object | null;
-  return new Map([...(base === null ? [] : recordedEvents(base)), ...ownEvents(target)]);
-}
-
-function ownEvents(target: object): RecordedEvents {
-  return (Reflect.getOwnMetadata(EVENTS, target) as RecordedEvents | undefined) ?? new Map<string, string[]>();
 }
