@@ -27,13 +27,8 @@ export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A key and its options, checked. */
-export interface LockRequest {
-  /** The name of its record. */
-  readonly record: string;
-  readonly waitMs: number;
-  readonly signal: AbortSignal | undefined;
-}
+/** A key and its options, checked. `record`: the name of its record. */
+export type LockRequest = ReturnType<typeof readLockRequest>;
 
 const KEY_FIX = "use a text such as 'nightly-import', or { name: 'nightly-import', tenant: 'acme' }";
 
@@ -49,7 +44,7 @@ const NO_EXPIRY = 'a lock lives as long as the lease of its replica, so set lock
 const FIXES = { expiry: NO_EXPIRY, lockExpiry: NO_EXPIRY, ttl: NO_EXPIRY };
 
 /** @throws InvalidLockError with every mistake */
-export function readLockRequest(key: unknown, given: unknown = {}): LockRequest {
+export function readLockRequest(key: unknown, given: unknown = {}) {
   const problems: string[] = [];
   const record = readKey(key, problems);
   if (!isRecord(given))

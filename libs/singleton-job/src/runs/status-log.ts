@@ -21,11 +21,9 @@ interface StatusLogParts {
 
 /** Writes what no event says: which replicas this one follows, which jobs are paused, and which runs a stop waits for. */
 export class StatusLog {
-  /** The leader of each job that another replica led at the last look. */
-  #followed: ReadonlyMap<string, string> = new Map();
-  #hasWritten = false;
-  /** The jobs that were paused at the last look, and since when. */
-  #pauses: ReadonlyMap<string, number> = new Map();
+  /** Which other replica led each job at the last look, and since when it was paused. */
+  readonly #seen = new Map<string, { readonly leader: string | undefined; readonly pausedAt: number | undefined }>();
+  #hasFollowed = false;
   #timer: Timer | undefined;
 
   constructor(private readonly parts: StatusLogParts) {}
@@ -73,45 +71,28 @@ export class StatusLog {
   }
 
   #look(): void {
-    this.#lookAtLeaders();
-    this.#lookAtPauses();
-  }
-
-  #lookAtLeaders(): void {
-    const followed = new Map<string, string>();
-    const changed = new Map<string, readonly string[]>();
-    for (const { job, election } of this.parts.runners()) {
-      const leader = election.term === undefined ? election.leader : undefined;
-      if (leader === undefined) continue;
-      followed.set(job.name, leader);
-      if (this.#followed.get(job.name) === leader) continue;
-      changed.set(leader, [...(changed.get(leader) ?? []), job.name]);
-    }
-    for (const [leader, jobs] of changed) {
-      const line = `follows ${leader} for ${countOf(jobs)}; takes over when its lease ends`;
-      this.#write(this.#hasWritten ? 'debug' : 'log', line);
-    }
-    this.#hasWritten ||= changed.size > 0;
-    this.#followed = followed;
-  }
-
-  #lookAtPauses(): void {
-    const pauses = new Map<string, number>();
-    const begun: string[] = [];
-    const ended: string[] = [];
+    const followed = new Map<string, readonly string[]>();
+    const paused: string[] = [];
+    const resumed: string[] = [];
     for (const { job, election } of this.parts.runners()) {
       const { name } = job;
-      const { pausedAt } = election;
-      const before = this.#pauses.get(name);
-      if (pausedAt !== undefined) pauses.set(name, pausedAt);
-      if (pausedAt !== undefined && pausedAt !== before) begun.push(`${name} since ${isoOf(pausedAt)}`);
+      const { pausedAt, known } = election;
+      const leader = election.term === undefined ? election.leader : undefined;
+      const before = this.#seen.get(name);
+      this.#seen.set(name, { leader, pausedAt });
+      if (leader !== undefined && leader !== before?.leader)
+        followed.set(leader, [...(followed.get(leader) ?? []), name]);
+      if (pausedAt !== undefined && pausedAt !== before?.pausedAt) paused.push(`${name} since ${isoOf(pausedAt)}`);
       // a pause that the store has lost is a warning
-      const isLost = before !== undefined && election.known.revision < before;
-      if (pausedAt === undefined && before !== undefined && !isLost) ended.push(name);
+      if (pausedAt === undefined && known.revision >= (before?.pausedAt ?? Infinity)) resumed.push(name);
     }
-    if (begun.length > 0) this.#write('log', `paused on all replicas: ${countOf(begun)}; start one with resume()`);
-    if (ended.length > 0) this.#write('log', `no longer paused on all replicas: ${countOf(ended)}`);
-    this.#pauses = pauses;
+    for (const [leader, jobs] of followed) {
+      const line = `follows ${leader} for ${countOf(jobs)}; takes over when its lease ends`;
+      this.#write(this.#hasFollowed ? 'debug' : 'log', line);
+    }
+    this.#hasFollowed ||= followed.size > 0;
+    if (paused.length > 0) this.#write('log', `paused on all replicas: ${countOf(paused)}; start one with resume()`);
+    if (resumed.length > 0) this.#write('log', `no longer paused on all replicas: ${countOf(resumed)}`);
   }
 
   #write(level: 'log' | 'debug', line: string): void {
