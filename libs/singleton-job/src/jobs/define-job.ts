@@ -1,4 +1,4 @@
-import { type JobMetadata } from './job-metadata.js';
+import { type JobMetadata } from './job.decorators.js';
 import { describeValue, isRecord } from '../base/text/describe-value.js';
 import { formatDuration } from '../base/text/duration.js';
 import {

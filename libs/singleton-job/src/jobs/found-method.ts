@@ -1,5 +1,5 @@
 import { whyNotLasting } from './class-name.js';
-import { declaredClassName, type JobMetadata, JOBS } from './job-metadata.js';
+import { declaredClassName, type JobMetadata, JOBS } from './job.decorators.js';
 import { type JobRun } from './job-run.js';
 import { isRecord } from '../base/text/describe-value.js';
 import { isName } from '../options/names.js';

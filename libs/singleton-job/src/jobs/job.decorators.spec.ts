@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobMetadata, JOBS } from './job-metadata.js';
-import { Cron, FixedRate, Interval, WhileLeader } from './job.decorators.js';
+import { Cron, FixedRate, Interval, type JobMetadata, JOBS, WhileLeader } from './job.decorators.js';
 
 function recordedBy(prototype: object): Record<string, readonly JobMetadata[]> {
   return Object.fromEntries([...JOBS.of(prototype)].map(([name, jobs]) => [String(name), jobs]));

@@ -6,8 +6,31 @@ import {
   type IntervalOptions,
   type WhileLeaderOptions,
 } from '../options/job.options.js';
-import { type JobMetadata, recordJob } from './job-metadata.js';
 import { type JobRun } from './job-run.js';
+import { MemberMetadata } from './member-metadata.js';
+import { classNameOf } from './prototype.js';
+import { type ScheduleKind } from '../base/events/run-info.js';
+
+/** The raw arguments of a decorator. They are checked at start-up, and all mistakes are reported at once. */
+export interface JobMetadata {
+  readonly kind: ScheduleKind;
+  /** The name of the decorator, for messages: `@FixedRate`. */
+  readonly decorator: string;
+  /** Period, delay or expression. */
+  readonly schedule: unknown;
+  readonly options: unknown;
+  /** The number of arguments, if there are more than the decorator takes. */
+  readonly surplus?: number;
+}
+
+/** The decorators of jobs. */
+export const JOBS = new MemberMetadata<JobMetadata>('jobs');
+const CLASS_NAME = Symbol.for('nestjs-singleton-job:class-name');
+
+/** The name of the class when its first member was decorated. Undefined: none of its own members is decorated. */
+export function declaredClassName(prototype: object): string | undefined {
+  return Reflect.getOwnMetadata(CLASS_NAME, prototype) as string | undefined;
+}
 
 /**
  * Decorates a method that takes a `JobRun`, or nothing. It only records: mistakes are reported when the application starts. The class
@@ -87,6 +110,7 @@ export function WhileLeader(...given: [first?: unknown, second?: unknown, ...mor
 
 function record(metadata: JobMetadata): JobDecorator {
   return (target, method) => {
-    recordJob(target, method, metadata);
+    if (declaredClassName(target) === undefined) Reflect.defineMetadata(CLASS_NAME, classNameOf(target), target);
+    JOBS.record(target, method, Object.freeze(metadata));
   };
 }
