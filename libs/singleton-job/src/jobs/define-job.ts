@@ -19,7 +19,7 @@ import { interval } from '../schedule/interval.js';
 import { jitteredCron, jitteredRate } from '../schedule/jitter.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { InvalidScheduleError } from '../schedule/invalid-schedule.error.js';
-import { type AnySchedule, type CronSchedule } from '../schedule/schedule.js';
+import { type AnySchedule, type FixedRateSchedule } from '../schedule/schedule.js';
 import { type FoundMethod } from './found-method.js';
 import { type Job } from './job.js';
 
@@ -40,8 +40,15 @@ export function defineJob(method: FoundMethod, options: ResolvedOptions, problem
 
   const own = withDefaults(JOB_OPTIONS, declared);
   const settings = withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
-  const build = (from: typeof settings, place: string): AnySchedule | undefined =>
-    attempt(() => scheduleOf(kind, from, options.timeZone, name ?? location), `${place}: `, problems);
+  const build = (from: typeof settings, place: string): AnySchedule | undefined => {
+    try {
+      return scheduleOf(kind, from, options.timeZone, name ?? location);
+    } catch (error: unknown) {
+      if (!(error instanceof InvalidScheduleError)) throw error;
+      problems.push(`${place}: ${error.message}`);
+      return undefined;
+    }
+  };
   // a wrong schedule is a mistake also if an override replaces it
   const ownSchedule = build(own, location);
   const places = overridden.filter((option) => OF_SCHEDULE.includes(option)).map(placeOf);
@@ -136,12 +143,7 @@ const OF_SCHEDULE: readonly JobOptionName[] = [
   'restartDelay',
 ];
 
-type ScheduleSettings = Partial<
-  Pick<
-    ReturnType<typeof withDefaults<typeof JOB_OPTIONS>>,
-    'periodMs' | 'offsetMs' | 'delayMs' | 'cron' | 'timeZone' | 'jitterMs' | 'restartDelayMs'
-  >
->;
+type Settings = Partial<ReturnType<typeof withDefaults<typeof JOB_OPTIONS>>>;
 
 /**
  * The schedule. Undefined: there is none without the first argument, whose mistake is noted.
@@ -150,52 +152,36 @@ type ScheduleSettings = Partial<
  */
 function scheduleOf(
   kind: AnySchedule['kind'],
-  { periodMs, offsetMs, delayMs, cron: expression, timeZone, jitterMs = 0, restartDelayMs }: ScheduleSettings,
+  { periodMs, offsetMs, delayMs, cron: expression, timeZone, jitterMs = 0, restartDelayMs }: Settings,
   zoneOfModule: string,
   jobName: string,
 ): AnySchedule | undefined {
+  const shift = { jitterMs, jobName };
   switch (kind) {
-    case 'fixed-rate':
-      return periodMs === undefined ? undefined : grid(periodMs, { offsetMs, jitterMs, jobName });
+    case 'fixed-rate': {
+      if (periodMs === undefined) return undefined;
+      const grid = gridOf(periodMs, offsetMs);
+      return jitterMs === 0 ? grid : jitteredRate(grid, shift);
+    }
     case 'interval':
       return delayMs === undefined ? undefined : interval(delayMs);
-    case 'cron':
+    case 'cron': {
       if (expression === undefined) return undefined;
-      return occurrences(cron(expression, { timeZone: timeZone ?? zoneOfModule }), { jitterMs, jobName });
+      const occurrences = cron(expression, { timeZone: timeZone ?? zoneOfModule });
+      return jitterMs === 0 ? occurrences : jitteredCron(occurrences, shift);
+    }
     case 'while-leader':
       return restartDelayMs === undefined ? undefined : whileLeader(restartDelayMs);
   }
 }
 
-interface Shift {
-  readonly jitterMs: number;
-  readonly jobName: string;
-}
-
-function occurrences(schedule: CronSchedule, shift: Shift): AnySchedule {
-  return shift.jitterMs === 0 ? schedule : jitteredCron(schedule, shift);
-}
-
-function grid(
-  periodMs: number,
-  { offsetMs = 0, ...shift }: Shift & { readonly offsetMs?: number | undefined },
-): AnySchedule {
+/** @throws InvalidScheduleError */
+function gridOf(periodMs: number, offsetMs = 0): FixedRateSchedule {
   const schedule = fixedRate(periodMs, { offsetMs });
-  if (offsetMs < periodMs) return shift.jitterMs === 0 ? schedule : jitteredRate(schedule, shift);
+  if (offsetMs < periodMs) return schedule;
   const fix = 'take what remains after division by the period';
   const [period, offset] = [formatDuration(periodMs), formatDuration(offsetMs)];
   throw new InvalidScheduleError(`offset must be less than the period (${period}), got ${offset}: ${fix}`);
-}
-
-/** The schedule. Undefined: it has a mistake, which is noted. */
-function attempt(build: () => AnySchedule | undefined, prefix: string, problems: string[]): AnySchedule | undefined {
-  try {
-    return build();
-  } catch (error: unknown) {
-    if (!(error instanceof InvalidScheduleError)) throw error;
-    problems.push(`${prefix}${error.message}`);
-    return undefined;
-  }
 }
 
 /**
