@@ -24,13 +24,6 @@ export const idleRedis = contestant('two idle Redis connections', 'idle-redis');
 export const singletonJob = contestant('singleton-job', 'singleton-job');
 export const singletonJobShort = contestant('singleton-job, 800 ms', 'singleton-job', { lockExpiry: '800ms' });
 export const onPostgres = contestant('singleton-job on PostgreSQL', 'singleton-job', {}, 'postgres');
-export const rebalanced = contestant('singleton-job, rebalance', 'singleton-job', { rebalance: true });
-export const rebalancedOnPostgres = contestant(
-  'singleton-job on PostgreSQL, rebalance',
-  'singleton-job',
-  { rebalance: true },
-  'postgres',
-);
 export const onPostgresShort = contestant(
   'singleton-job on PostgreSQL, 800 ms',
   'singleton-job',

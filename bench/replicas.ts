@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RecordedRun } from '../tools/replicas/history.js';
 import { recordedRuns } from '../tools/replicas/recorded-runs.js';
-import { guard } from '../tools/replicas/guard.js';
 import { type OwnServer } from '../tools/replicas/servers.js';
 import { until } from '../tools/replicas/until.js';
 import { WorkerProcess } from '../tools/replicas/worker-process.js';
@@ -26,7 +25,6 @@ export interface ReplicasOptions {
 export const HALF_SECOND: JobSpec = { name: 'tick', periodMs: 500, takesMs: 200 };
 
 const living = new Set<WorkerProcess>();
-// SIGKILL also ends a process that is halted
 process.on('exit', () => {
   for (const replica of living) void replica.kill();
 });
@@ -101,17 +99,6 @@ export class Replicas implements AsyncDisposable {
       return found !== undefined;
     });
     return found as unknown as RecordedRun;
-  }
-
-  /** Stops the threads of a replica for a time. Answers when. */
-  async pause(replica: WorkerProcess, ms: number): Promise<{ node: string; fromMs: number; toMs: number }> {
-    // the listener above does not run where this process is killed
-    const ending = guard(replica.pid ?? 0);
-    const fromMs = replica.suspend();
-    await delay(ms);
-    const toMs = replica.resume();
-    ending.dismiss();
-    return { node: replica.node, fromMs, toMs };
   }
 
   until(what: string, holds: () => boolean, withinMs?: number): Promise<void> {

@@ -27,7 +27,6 @@ export interface JobSpec {
 export interface Tick {
   /** The slot, in milliseconds since the epoch. */
   readonly scheduledAtMs?: number;
-  readonly fencingToken?: number;
   /** Ends the run early. */
   readonly signal?: AbortSignal;
 }

@@ -11,13 +11,12 @@ import {
 
 /** One process of one contestant. It reports in the event feed of apps/worker, and answers questions. */
 const settings = JSON.parse(process.env['CONTESTANT'] ?? '{}') as Settings;
-/** A run works in steps, so that after a pause of its process it has work left. */
-const STEP_MS = 20;
+
+/** For contestants that give a run no signal. */
+const NEVER = new AbortController().signal;
 
 let runs = 0;
 let firstRunMs: number | null = null;
-/** How long the next run keeps the event loop busy. */
-let blocksMs = 0;
 /** By period. */
 const lateMs: Record<number, number[]> = {};
 
@@ -51,28 +50,16 @@ function timedRun({ periodMs }: JobSpec): (tick: Tick) => Promise<void> {
 }
 
 function reportedRun({ name: job, takesMs = 0 }: JobSpec): (tick: Tick) => Promise<void> {
-  return async ({ scheduledAtMs, fencingToken, signal }) => {
+  return async ({ scheduledAtMs, signal = NEVER }) => {
     const run = ++runs;
     const scheduledAt = scheduledAtMs === undefined ? undefined : new Date(scheduledAtMs).toISOString();
-    report('runStarted', { job, run, fencingToken, scheduledAt });
-    block();
-    for (let left = takesMs; left > 0 && signal?.aborted !== true; left -= STEP_MS)
-      await delay(Math.min(left, STEP_MS));
-    report(signal?.aborted === true ? 'runCancelled' : 'runSucceeded', { job, run });
+    report('runStarted', { job, run, scheduledAt });
+    await delay(takesMs, undefined, { signal }).catch(() => undefined);
+    report(signal.aborted ? 'runCancelled' : 'runSucceeded', { job, run });
   };
 }
 
-function block(): void {
-  const untilMs = performance.now() + blocksMs;
-  blocksMs = 0;
-  while (performance.now() < untilMs);
-}
-
 function answerTo(question: string): unknown {
-  if (question.startsWith('block ')) {
-    blocksMs = Number(question.slice('block '.length));
-    return true;
-  }
   if (question === 'exit') process.exit(1);
   if (question === 'exception') {
     setImmediate(() => {

@@ -64,7 +64,7 @@ export const start: Start = (host) => {
     if (lock === null) return;
     lastStartMs.set(job, Date.now());
     try {
-      await job.run({ fencingToken: lock.token, signal: AbortSignal.any([owner.signal, lock.signal]) });
+      await job.run({ signal: AbortSignal.any([owner.signal, lock.signal]) });
     } finally {
       if (lock !== owner) await lock.end(0);
     }

@@ -23,7 +23,6 @@ export const start: Start = async ({ settings, jobs, leads, follows }) => {
     (job) => (run: JobRun) =>
       job.run({
         scheduledAtMs: run.scheduledAt.getTime(),
-        fencingToken: run.fencingToken,
         // created at first use: an empty run does not use it
         get signal() {
           return run.signal;

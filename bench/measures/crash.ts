@@ -6,7 +6,7 @@ export const crash: Measure = {
   name: 'crash',
   title: 'Uncaught exception, or process.exit(), of the leader in mid-run',
   about:
-    'As for SIGKILL, but the process that has just started a run throws, or exits. Its heartbeat thread ends its leases. The times count ' +
+    'As for SIGKILL, but the process that has just started a run throws, or exits. Its heartbeat thread revokes its leases. The times count ' +
     'from the message that makes it throw.',
   mostlyWaits: true,
   run: (scale) =>

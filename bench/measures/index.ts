@@ -8,12 +8,7 @@ import { failover } from './failover.js';
 import { growth } from './growth.js';
 import { handOver } from './hand-over.js';
 import { memory } from './memory.js';
-import { oldSnapshot } from './old-snapshot.js';
-import { overlap } from './overlap.js';
 import { precision } from './precision.js';
-import { redisGone } from './redis-gone.js';
-import { blockedLoop, pausedLeader } from './standing-still.js';
-import { spread } from './spread.js';
 import { start } from './start.js';
 
 /** In the order in which they are run and shown. */
@@ -23,16 +18,10 @@ export const MEASURES: readonly Measure[] = [
   costOfLeader,
   costOfFollower,
   costOfRedis,
-  oldSnapshot,
   memory,
   start,
   handOver,
   failover,
   crash,
-  spread,
-  overlap,
-  redisGone,
-  blockedLoop,
-  pausedLeader,
   growth,
 ];
