@@ -4,7 +4,6 @@ import { parseArgs } from 'node:util';
 import { node, npm } from '../tools/workspace/command.js';
 import { inWords as countsInWords, record } from '../tools/workspace/counts.js';
 import { ROOT } from '../tools/workspace/paths.js';
-import { LEFT_OUT } from './contestants.js';
 import { installLibrary } from './library.js';
 import { type Measure, type Scale } from './measure.js';
 import { MEASURES } from './measures/index.js';
@@ -29,16 +28,11 @@ if (chosen.length === 0) {
 
 const startedAtMs = performance.now();
 await prepare();
-if (isQuick) console.log(`quick run: ${LEFT_OUT}`);
 const results: Result[] = [];
 let failed = 0;
-// figures of CPU time and lateness need the machine for themselves; a quick run looks for errors and not for figures
-const alone = chosen.filter(({ mostlyWaits }) => !mostlyWaits && !isQuick);
-await runAll(alone, 1);
-await runAll(
-  chosen.filter((measure) => !alone.includes(measure)),
-  scale.pick(2, 3),
-);
+// a measure needs the machine for itself, but a quick run looks for errors and not for figures
+const waiting = [...chosen];
+await Promise.all(Array.from({ length: scale.pick(1, 3) }, attemptAll));
 const inOrder = chosen.flatMap(({ name }) => results.filter((result) => result.name === name));
 const files = await write(
   { conditions: await conditions(isQuick), results: inOrder },
@@ -59,13 +53,8 @@ async function prepare(): Promise<void> {
   console.log(`ready after ${secondsSince(startedAtMs)} s`);
 }
 
-/** Runs measures, so many at a time. */
-async function runAll(measures: readonly Measure[], atOnce: number): Promise<void> {
-  const waiting = [...measures];
-  const work = async (): Promise<void> => {
-    for (let measure = waiting.shift(); measure !== undefined; measure = waiting.shift()) await attempt(measure);
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
+async function attemptAll(): Promise<void> {
+  for (let measure = waiting.shift(); measure !== undefined; measure = waiting.shift()) await attempt(measure);
 }
 
 async function attempt(measure: Measure): Promise<void> {

@@ -14,8 +14,6 @@ export interface Measure {
   readonly title: string;
   /** What was done, in a sentence or two above the table. */
   readonly about: string;
-  /** Whether other measures may run beside it. @default false */
-  readonly mostlyWaits?: boolean;
   readonly run: (scale: Scale) => Promise<readonly Row[]>;
 }
 

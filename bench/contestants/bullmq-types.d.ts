@@ -13,10 +13,7 @@ declare module 'bullmq' {
   class Queue {
     constructor(name: string, options: Options);
     readonly name: string;
-    setGlobalConcurrency(concurrency: number): Promise<number>;
     upsertJobScheduler(id: string, repeat: { readonly every: number; readonly offset?: number }): Promise<unknown>;
-    on(event: 'error', listener: (error: Error) => void): this;
-    close(): Promise<void>;
   }
 
   class Worker {
@@ -26,6 +23,5 @@ declare module 'bullmq' {
       options: Options & Readonly<Record<string, unknown>>,
     );
     on(event: 'error', listener: (error: Error) => void): this;
-    close(): Promise<void>;
   }
 }

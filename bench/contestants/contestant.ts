@@ -41,7 +41,6 @@ export interface Host {
   readonly jobs: readonly Job[];
   /** Where the contestant knows who leads a job. */
   readonly leads: (job: string) => void;
-  readonly follows: (job: string) => void;
   /** Called at SIGTERM by contestants that are no Nest application; the process ends when it resolves. */
   readonly onStop: (stop: () => Promise<void>) => void;
 }

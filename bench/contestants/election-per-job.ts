@@ -3,6 +3,9 @@ import { Redis } from 'ioredis';
 import { type Job, type Start } from './contestant.js';
 import { RELEASE, RENEW } from './scripts.js';
 
+const HEARTBEAT_MS = 3_000;
+const EXPIRY_MS = 10_000;
+
 interface Commands {
   renewLock(key: string, owner: string, expiryMs: number): Promise<number>;
   releaseLock(key: string, owner: string): Promise<number>;
@@ -10,42 +13,26 @@ interface Commands {
 
 /**
  * The design that this library began with: for each job an election of its own, with a heartbeat every 3 s and a lock of
- * 10 s, and a loop of fixed rate that runs the job while this replica leads it.
+ * 10 s, and a loop of fixed rate that runs the job while this replica leads it. Its backoff while Redis fails is left out.
  */
-export const start: Start = ({ settings, jobs, leads, follows, onStop }) => {
-  const heartbeatMs = Number(settings.options['heartbeatMs'] ?? 3_000);
-  const expiryMs = Number(settings.options['expiryMs'] ?? 10_000);
+export const start: Start = ({ settings, jobs, leads, onStop }) => {
   const redis = new Redis(settings.serverUrl) as Redis & Commands;
   redis.defineCommand('renewLock', { numberOfKeys: 1, lua: RENEW });
   redis.defineCommand('releaseLock', { numberOfKeys: 1, lua: RELEASE });
-  redis.on('error', (error) => {
-    console.error(error.message);
-  });
   const stop = new AbortController();
   const elections = jobs.map((job) => elect(job));
 
   async function elect(job: Job): Promise<void> {
     const key = `${settings.project}:${job.name}:lock`;
     let isLeader = false;
-    let failures = 0;
     const loop = runAtFixedRate(job, () => isLeader, stop.signal);
     while (!stop.signal.aborted) {
-      try {
-        const hasLock: boolean = isLeader
-          ? (await redis.renewLock(key, settings.node, expiryMs)) === 1
-          : (await redis.set(key, settings.node, 'PX', expiryMs, 'NX')) !== null;
-        if (hasLock && !isLeader) leads(job.name);
-        if (!hasLock && isLeader) follows(job.name);
-        isLeader = hasLock;
-        failures = 0;
-      } catch (error) {
-        console.error(error);
-        failures++;
-      }
-      const jitter = failures === 0 ? 1 : 0.8 + Math.random() * 0.4;
-      await delay(Math.min(heartbeatMs * 2 ** failures, 30_000) * jitter, null, { signal: stop.signal }).catch(
-        () => null,
-      );
+      const hasLock: boolean = isLeader
+        ? (await redis.renewLock(key, settings.node, EXPIRY_MS)) === 1
+        : (await redis.set(key, settings.node, 'PX', EXPIRY_MS, 'NX')) !== null;
+      if (hasLock && !isLeader) leads(job.name);
+      isLeader = hasLock;
+      await delay(HEARTBEAT_MS, null, { signal: stop.signal }).catch(() => null);
     }
     await loop;
     if (isLeader) await redis.releaseLock(key, settings.node);

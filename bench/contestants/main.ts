@@ -91,9 +91,6 @@ const host: Host = {
   leads: (job) => {
     report('leadershipGained', { job });
   },
-  follows: (job) => {
-    report('leadershipLost', { job });
-  },
   onStop: (stop) => {
     process.once('SIGTERM', () => void stop().then(() => process.exit()));
   },

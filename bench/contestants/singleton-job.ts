@@ -6,16 +6,10 @@ import { type Start } from './contestant.js';
 import { jobClasses } from './job-classes.js';
 
 /** This library. `options` are those of its module. */
-export const start: Start = async ({ settings, jobs, leads, follows }) => {
+export const start: Start = async ({ settings, jobs, leads }) => {
   const observer: JobObserver = {
     leadershipGained: ({ job }) => {
       leads(job);
-    },
-    leadershipLost: ({ job }) => {
-      follows(job);
-    },
-    leadershipReleased: ({ job }) => {
-      follows(job);
     },
   };
   const classes = jobClasses(

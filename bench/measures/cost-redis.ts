@@ -6,7 +6,6 @@ import {
   keyPerSlot,
   lockPerTick,
   nestLocks,
-  nestLocksOneRun,
   onPostgres,
   onPostgresShort,
   singletonJob,
@@ -27,7 +26,6 @@ const CONTESTANTS = [
   lockPerTick,
   keyPerSlot,
   nestLocks,
-  nestLocksOneRun,
   bullmq,
 ];
 

@@ -8,7 +8,6 @@ export const crash: Measure = {
   about:
     'As for SIGKILL, but the process that has just started a run throws, or exits. Its heartbeat thread revokes its leases. The times count ' +
     'from the message that makes it throw.',
-  mostlyWaits: true,
   run: (scale) =>
     sideBySide([heartbeatThread, heartbeatThreadOnPostgres], async (one) => {
       const ends = scale.pick(100, 2);

@@ -1,13 +1,5 @@
 import { overlaps } from '../../tools/replicas/history.js';
-import {
-  bullmqOne,
-  type Contestant,
-  onPostgres,
-  onPostgresShort,
-  rivals,
-  singletonJob,
-  singletonJobShort,
-} from '../contestants.js';
+import { type Contestant, elected, electionPerJob, onPostgresShort, singletonJobShort } from '../contestants.js';
 import { figure, percentile, type Row } from '../figures.js';
 import { type Measure, type Scale, sideBySide, times } from '../measure.js';
 import { type WorkerProcess } from '../../tools/replicas/worker-process.js';
@@ -19,19 +11,15 @@ export const failover: Measure = {
   about:
     'Three replicas, one job of 500 ms with runs of 200 ms. The process that has just started a run is killed, and another one is started ' +
     'in its place. An overlap is a pair of runs at the same time; the run of a killed process ends with it.',
-  mostlyWaits: true,
-
   run: (scale) =>
-    sideBySide(rivals(scale.isQuick), (one) =>
+    sideBySide(elected(scale.isQuick), (one) =>
       afterEnds(one, scale, { word: 'kill', ends: killsOf(one, scale), end: (victim) => victim.kill() }),
     ),
 };
 
 function killsOf(contestant: Contestant, { pick }: Scale): number {
   if (contestant === singletonJobShort || contestant === onPostgresShort) return pick(100, 3);
-  if (contestant === singletonJob || contestant === onPostgres) return pick(30, 1);
-  // a queue that waits for a stalled run does so for up to a minute
-  return pick(contestant === bullmqOne ? 2 : 3, 1);
+  return contestant === electionPerJob ? 3 : 30;
 }
 
 interface Ends {

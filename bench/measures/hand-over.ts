@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Contestant, rivals } from '../contestants.js';
+import { type Contestant, elected } from '../contestants.js';
 import { figure, type Row } from '../figures.js';
 import { inTurn, type Measure, type Scale, times } from '../measure.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
@@ -11,7 +11,7 @@ export const handOver: Measure = {
   about:
     'Three replicas, one job of 500 ms with runs of 200 ms. The process that runs the job gets a SIGTERM at a random time, as in a rolling ' +
     'deploy. The next run is the first one on another replica.',
-  run: (scale) => inTurn(rivals(scale.isQuick), (one) => measure(one, scale)),
+  run: (scale) => inTurn(elected(scale.isQuick), (one) => measure(one, scale)),
 };
 
 async function measure(contestant: Contestant, { pick }: Scale): Promise<Row['cells']> {

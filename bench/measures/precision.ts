@@ -1,21 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  bareTimer,
-  bullmq,
-  bullmqOne,
-  electionPerJob,
-  keyPerSlot,
-  lockPerTick,
-  schedule,
-  singletonJob,
-} from '../contestants.js';
+import { bareTimer, bullmq, electionPerJob, keyPerSlot, lockPerTick, schedule, singletonJob } from '../contestants.js';
 import { combine, percentile, type Row, withRatio } from '../figures.js';
 import { type Measure, times } from '../measure.js';
 import { type Replicas, type ReplicasOptions, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
 
 const PERIODS_MS = [500, 100];
-const CONTESTANTS = [bareTimer, singletonJob, schedule, lockPerTick, keyPerSlot, bullmq, bullmqOne, electionPerJob];
+const CONTESTANTS = [bareTimer, singletonJob, schedule, lockPerTick, keyPerSlot, bullmq, electionPerJob];
 
 export const precision: Measure = {
   name: 'precision',
