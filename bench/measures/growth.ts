@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Contestant, onPostgres, singletonJob } from '../contestants.js';
 import { type Row } from '../figures.js';
 import { type Measure, repeat, type Scale } from '../measure.js';
 import { cpuOf, manyJobs, Replicas, usageOf } from '../replicas.js';
-import { loadOf } from '../servers.js';
+import { serverLoad } from '../server-load.js';
 
 type Size = readonly [jobs: number, replicas: number, on?: Contestant];
 
@@ -50,21 +49,12 @@ export const growth: Measure = {
   },
 };
 
-async function measure([jobs, count, on = singletonJob]: Size, { pick }: Scale): Promise<Row> {
+async function measure([jobs, count, on = singletonJob]: Size, scale: Scale): Promise<Row> {
   await using replicas = await Replicas.start(on, { jobs: manyJobs(jobs), count, reports: 'nothing' });
-  // by then each replica has read each record
-  await delay(pick(10_000, 500));
-  // leaders write their records every 10 s, so commands are counted over two of these
-  const windowMs = pick(10_000, 1_500);
-  const [cells, { sent, reads = '' }] = await Promise.all([
-    repeat(2, () => usageIn(replicas, windowMs)),
-    loadOf(replicas).commandsPerSecond(replicas.server.url, 2 * windowMs),
-  ]);
+  const load = await serverLoad(replicas, scale);
+  const cells = await repeat(2, () => usageIn(replicas, scale.pick(10_000, 1_500)));
   const where = on === singletonJob ? '' : ' on PostgreSQL';
-  return {
-    name: `${jobs} jobs × ${count} replicas${where}`,
-    cells: { ...cells, 'commands per s': sent, 'round trips per s': reads },
-  };
+  return { name: `${jobs} jobs × ${count} replicas${where}`, cells: { ...cells, ...load } };
 }
 
 async function usageIn({ first, last }: Replicas, windowMs: number): Promise<Row['cells']> {

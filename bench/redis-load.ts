@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { monitored } from '../tools/replicas/redis/monitor.js';
+import { type Commands, type Load, type Spent } from './load.js';
+
+/** By INFO, and by MONITOR, which takes CPU time of the server itself. */
+export const redisLoad: Load = { spent, commands };
+
+async function spent(url: string, windowMs: number): Promise<Required<Spent>> {
+  const redis = new Redis(url);
+  try {
+    const before = await totals(redis);
+    await delay(windowMs);
+    const after = await totals(redis);
+    const perSecond = 1_000 / windowMs;
+    return { cpuMs: (after.cpuMs - before.cpuMs) * perSecond, reads: (after.reads - before.reads) * perSecond };
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function totals(redis: Redis): Promise<Required<Spent>> {
+  const info = await redis.info();
+  const valueOf = (field: string): number => Number(new RegExp(`^${field}:([\\d.]+)`, 'm').exec(info)?.[1]);
+  return {
+    cpuMs: (valueOf('used_cpu_user') + valueOf('used_cpu_sys')) * 1_000,
+    reads: valueOf('total_reads_processed'),
+  };
+}
+
+async function commands(url: string, windowMs: number): Promise<Commands> {
+  let [sent, inScripts] = [0, 0];
+  const count = (line: string): void => {
+    // of a script it is `[0 lua]`, of a client `[0 127.0.0.1:60866]`
+    if (/^[\d.]+ \[\d+ lua\]/.test(line.replace('+', ''))) inScripts++;
+    else sent++;
+  };
+  await monitored(url, count, () => delay(windowMs));
+  return { sent: (sent / windowMs) * 1_000, inScripts: (inScripts / windowMs) * 1_000 };
+}

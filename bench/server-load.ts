@@ -1,0 +1,32 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ServerKind } from '../tools/replicas/servers.js';
+import { type Row } from './figures.js';
+import { type Load } from './load.js';
+import { type Scale } from './measure.js';
+import { postgresLoad } from './postgres-load.js';
+import { redisLoad } from './redis-load.js';
+import { type Replicas } from './replicas.js';
+import { Servers } from './servers.js';
+
+const LOADS: Readonly<Record<ServerKind, Load>> = { redis: redisLoad, postgres: postgresLoad };
+
+/** What replicas that have just started cost their server, above an idle server of its kind in the same window. */
+export async function serverLoad({ contestant, server }: Replicas, { pick }: Scale): Promise<Row['cells']> {
+  const { spent, commands } = LOADS[contestant.server];
+  await using servers = new Servers();
+  const idleServer = await servers.of(contestant.server);
+  // by then each replica has read each record
+  await delay(pick(10_000, 500));
+  // leaders write their records every 10 s, so the window is two of these
+  const windowMs = pick(20_000, 2_000);
+  const [busy, idle] = await Promise.all([spent(server.url, windowMs), spent(idleServer.url, windowMs)]);
+  const { sent, inScripts } = await commands(server.url, windowMs);
+  return {
+    'commands per s': sent,
+    'inside scripts per s': inScripts ?? '',
+    // the idle server is read only for this measurement
+    'reads of sockets per s': busy.reads === undefined ? '' : busy.reads - (idle.reads ?? 0),
+    'server CPU, ms per s': busy.cpuMs,
+    'above an idle server': busy.cpuMs - idle.cpuMs,
+  };
+}
