@@ -9,7 +9,7 @@ import { type Measure, type Scale } from './measure.js';
 import { MEASURES } from './measures/index.js';
 import { conditions, type Result, tableOf, write } from './report.js';
 
-// 'exit' listeners end the replicas and the servers
+// 'exit' listeners end the replicas, and guard processes the servers
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
 
 const { values } = parseArgs({

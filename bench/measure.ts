@@ -8,12 +8,10 @@ export interface Scale {
   readonly pick: <T>(full: T, quick: T) => T;
 }
 
-/** One thing that is measured, of several contestants. */
+/** One thing that is measured, of several contestants. The README says how. */
 export interface Measure {
   readonly name: string;
   readonly title: string;
-  /** What was done, in a sentence or two above the table. */
-  readonly about: string;
   readonly run: (scale: Scale) => Promise<readonly Row[]>;
 }
 

@@ -9,7 +9,7 @@ import { type Contestant } from './contestants.js';
 import { type Row } from './figures.js';
 import { Servers } from './servers.js';
 
-export const PROGRAM = new URL('dist/main.js', import.meta.url).pathname;
+const PROGRAM = new URL('dist/main.js', import.meta.url).pathname;
 
 export interface ReplicasOptions {
   readonly jobs: readonly JobSpec[];
@@ -101,10 +101,10 @@ export class Replicas implements AsyncDisposable {
     return found as unknown as RecordedRun;
   }
 
-  until(what: string, holds: () => boolean, withinMs?: number): Promise<void> {
+  until(what: string, holds: () => boolean): Promise<void> {
     const details = (): string =>
       [this.contestant.name, ...this.all.flatMap(({ lines }) => lines.slice(-10).map(({ text }) => text))].join('\n');
-    return until(what, holds, { details, ...(withinMs === undefined ? {} : { withinMs }) });
+    return until(what, holds, { details });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -56,10 +56,9 @@ export function tableOf({ rows }: Pick<Result, 'rows'>): string {
 export async function write(report: Report, isWhole: boolean): Promise<string> {
   const folder = isWhole ? RESULTS : join(import.meta.dirname, 'dist/results');
   await mkdir(folder, { recursive: true });
-  const sections = report.results.map((result) => [`## ${result.title}`, result.about, tableOf(result)].join('\n\n'));
+  const sections = report.results.map((result) => `## ${result.title} (\`${result.name}\`)\n\n${tableOf(result)}`);
   const facts = Object.entries(report.conditions).map(([name, value]) => `- ${name}: ${value}`);
-  const intro =
-    'Written by `npm run bench`. A figure is the median of several measurements, with the least and the most.';
+  const intro = 'Written by `npm run bench`: [what is measured](../README.md#what-is-measured).';
   const page = ['# Results', intro, facts.join('\n'), ...sections].join('\n\n');
   const style = await resolveConfig(join(folder, 'README.md'), { editorconfig: true });
   await writeFile(join(folder, 'README.md'), await format(page, { ...style, parser: 'markdown' }));

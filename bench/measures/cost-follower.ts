@@ -10,8 +10,6 @@ const CONTESTANTS = [idleRedis, singletonJob, singletonJobShort, electionPerJob]
 export const costOfFollower: Measure = {
   name: 'cost-follower',
   title: 'CPU time of a follower',
-  about:
-    'Two processes of each have one job, and the second follows. All are in the same window, 30 s after their start.',
   run: async ({ pick }) => {
     await using servers = new Servers();
     const options = { jobs: [HALF_SECOND], count: 2, reports: 'nothing', servers } as const;

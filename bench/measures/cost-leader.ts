@@ -10,8 +10,6 @@ const CONTESTANTS: readonly Contestant[] = [electionPerJob, singletonJob, bareTi
 export const costOfLeader: Measure = {
   name: 'cost-leader',
   title: 'CPU time of a leader',
-  about:
-    'One process of each leads 100 or 1,000 jobs of 500 ms that do nothing, in the same window, 30 s after their start.',
   run: async (scale) => join(await times(2, (index) => measure([100, 1_000][index] ?? 1, scale))),
 };
 

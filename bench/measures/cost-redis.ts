@@ -31,9 +31,6 @@ const CONTESTANTS = [
 export const costOfRedis: Measure = {
   name: 'cost-redis',
   title: 'Load of the server',
-  about:
-    'Three replicas and 100 jobs of 500 ms that do nothing. A command is what a client sends. What Redis executes inside its scripts is ' +
-    'counted beside it. Two windows follow each other: CPU time first, then the commands of Redis by MONITOR, the transactions of PostgreSQL by its statistics.',
   run: async (scale) => {
     const rows = await sideBySide(CONTESTANTS, async (contestant) => {
       const options = { jobs: manyJobs(100), count: scale.pick(3, 2), reports: 'nothing' } as const;

@@ -14,9 +14,6 @@ const NOTHING = { perSecond: NaN, runs: NaN };
 export const costOfRun: Measure = {
   name: 'cost-run',
   title: 'CPU time of an empty run',
-  about:
-    'One process runs 100 jobs of 100 ms that do nothing and ask for no signal, and another one has the same jobs with nothing due. All are in the same window, ' +
-    '30 s after their start. The CPU time of the second is taken from that of the first, and the rest is shared out to the runs.',
   run: async ({ pick }) => {
     await using servers = new Servers();
     const started = (periodMs: number) => ({ jobs: jobsOf(periodMs), count: 1, reports: 'nothing', servers }) as const;

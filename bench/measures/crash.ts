@@ -5,9 +5,6 @@ import { afterEnds } from './failover.js';
 export const crash: Measure = {
   name: 'crash',
   title: 'Uncaught exception, or process.exit(), of the leader in mid-run',
-  about:
-    'As for SIGKILL, but the process that has just started a run throws, or exits. Its heartbeat thread revokes its leases. The times count ' +
-    'from the message that makes it throw.',
   run: (scale) =>
     sideBySide([heartbeatThread, heartbeatThreadOnPostgres], async (one) => {
       const ends = scale.pick(100, 2);

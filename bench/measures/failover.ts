@@ -8,9 +8,6 @@ import { HALF_SECOND, Replicas } from '../replicas.js';
 export const failover: Measure = {
   name: 'failover',
   title: 'SIGKILL of the leader in mid-run',
-  about:
-    'Three replicas, one job of 500 ms with runs of 200 ms. The process that has just started a run is killed, and another one is started ' +
-    'in its place. An overlap is a pair of runs at the same time; the run of a killed process ends with it.',
   run: (scale) =>
     sideBySide(elected(scale.isQuick), (one) =>
       afterEnds(one, scale, { word: 'kill', ends: killsOf(one, scale), end: (victim) => victim.kill() }),

@@ -38,8 +38,6 @@ const QUICK_GROUPS: typeof GROUPS = [
 export const growth: Measure = {
   name: 'growth',
   title: 'How the library grows',
-  about:
-    'Empty jobs of 500 ms. The first replica leads all jobs and the last one follows. A command is what a client sends to the server.',
   run: async (scale) => {
     const rows: Row[] = [];
     for (const group of scale.pick(GROUPS, QUICK_GROUPS)) {

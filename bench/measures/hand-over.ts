@@ -8,9 +8,6 @@ import { HALF_SECOND, Replicas } from '../replicas.js';
 export const handOver: Measure = {
   name: 'hand-over',
   title: 'SIGTERM of the leader',
-  about:
-    'Three replicas, one job of 500 ms with runs of 200 ms. The process that runs the job gets a SIGTERM at a random time, as in a rolling ' +
-    'deploy. The next run is the first one on another replica.',
   run: (scale) => inTurn(elected(scale.isQuick), (one) => measure(one, scale)),
 };
 

@@ -10,9 +10,6 @@ const CONTESTANTS = [bareNest, singletonJob, schedule, electionPerJob, bullmq];
 export const memory: Measure = {
   name: 'memory',
   title: 'Memory with 1,000 jobs',
-  about:
-    'The resident memory of a replica that follows (of `@nestjs/schedule` and BullMQ: of any replica), 2 s and 30 s after its start: ' +
-    'V8 gives back what the start has used when the process has been idle for some seconds. A quick run has 100 jobs.',
   run: async ({ pick }) => {
     const rounds = await times(pick(2, 1), async () => {
       await using servers = new Servers();

@@ -11,10 +11,6 @@ const CONTESTANTS = [bareTimer, singletonJob, schedule, lockPerTick, keyPerSlot,
 export const precision: Measure = {
   name: 'precision',
   title: 'Lateness of ticks, in ms',
-  about:
-    'One replica of each runs four jobs of 500 ms and four of 100 ms, spread over the period, all in the same window. Lateness is the start of a run minus its slot. ' +
-    'Contestants without slots (the first three with `schedule`) have the gap between two runs minus the period instead.',
-
   run: async ({ pick }) => {
     await using servers = new Servers();
     const optionsOf = (index: number): ReplicasOptions => ({

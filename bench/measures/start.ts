@@ -8,9 +8,6 @@ import { Servers } from '../servers.js';
 export const start: Measure = {
   name: 'start',
   title: 'Start of a process',
-  about:
-    'One process with one job of 100 ms, on a Redis that is up. Import: loading the packages. Ready: from the creation of the process until the ' +
-    'application has started. First run: until the job runs. `schedule + lock per tick` shows what `@nestjs/schedule` and ioredis add.',
   run: async ({ pick }) => {
     await using servers = new Servers();
     const contestants = [bareNest, schedule, lockPerTick, singletonJob, bullmq];
