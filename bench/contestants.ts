@@ -39,8 +39,11 @@ export const nestLocks = contestant('@nestjs/locks design', 'one-instance');
 export const bullmq = contestant('BullMQ', 'bullmq');
 export const electionPerJob = contestant('original design', 'election-per-job');
 
-/** Those whose leader is stopped or killed. A quick run does not wait for a lease of 10 s. */
-export function elected(isQuick: boolean): readonly Contestant[] {
-  const short = [singletonJobShort, onPostgresShort];
-  return isQuick ? short : [singletonJob, onPostgres, ...short, electionPerJob];
-}
+/** Those that elect a leader, so that it can be stopped or killed. */
+export const ELECTED: readonly Contestant[] = [
+  singletonJob,
+  singletonJobShort,
+  onPostgres,
+  onPostgresShort,
+  electionPerJob,
+];

@@ -20,7 +20,7 @@ const { values } = parseArgs({
   },
 });
 const isQuick = values.quick;
-const scale: Scale = { isQuick, pick: (full, quick) => (isQuick ? quick : full) };
+const scale: Scale = { pick: (full, quick) => (isQuick ? quick : full) };
 const chosen = MEASURES.filter(({ name }) => values.only?.split(',').some((only) => name.startsWith(only)) ?? true);
 if (chosen.length === 0) {
   throw new Error(`--only takes the names of measures: ${MEASURES.map(({ name }) => name).join(', ')}`);

@@ -3,7 +3,6 @@ import { combine, type Row } from './figures.js';
 
 /** How much is measured. */
 export interface Scale {
-  readonly isQuick: boolean;
   /** The first value for a full run, the second for a quick one. */
   readonly pick: <T>(full: T, quick: T) => T;
 }

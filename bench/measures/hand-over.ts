@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Contestant, elected } from '../contestants.js';
+import { type Contestant, ELECTED } from '../contestants.js';
 import { figure, type Row } from '../figures.js';
 import { inTurn, type Measure, type Scale, times } from '../measure.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
@@ -8,7 +8,7 @@ import { HALF_SECOND, Replicas } from '../replicas.js';
 export const handOver: Measure = {
   name: 'hand-over',
   title: 'SIGTERM of the leader',
-  run: (scale) => inTurn(elected(scale.isQuick), (one) => measure(one, scale)),
+  run: (scale) => inTurn(ELECTED, (one) => measure(one, scale)),
 };
 
 async function measure(contestant: Contestant, { pick }: Scale): Promise<Row['cells']> {
