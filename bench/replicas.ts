@@ -1,12 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type RecordedRun } from '../tools/replicas/history.js';
 import { recordedRuns } from '../tools/replicas/recorded-runs.js';
 import { type OwnServer } from '../tools/replicas/servers.js';
 import { until } from '../tools/replicas/until.js';
 import { WorkerProcess } from '../tools/replicas/worker-process.js';
-import { type JobSpec, type Settings, type StartTimes, type Usage } from './contestants/contestant.js';
+import { type JobSpec, type Settings } from './contestants/contestant.js';
 import { type Contestant } from './contestants.js';
-import { type Row } from './figures.js';
 import { Servers } from './servers.js';
 
 const PROGRAM = new URL('dist/main.js', import.meta.url).pathname;
@@ -145,40 +143,4 @@ export async function withAll<T>(
 /** Jobs of 500 ms. */
 export function manyJobs(count: number): JobSpec[] {
   return Array.from({ length: count }, (_, i) => ({ name: `job-${i}`, periodMs: 500 }));
-}
-
-export function usageOf(replica: WorkerProcess): Promise<Usage> {
-  return replica.request('usage');
-}
-
-export function startOf(replica: WorkerProcess): Promise<StartTimes> {
-  return replica.request('start');
-}
-
-interface CpuUse {
-  readonly perSecond: number;
-  readonly runs: number;
-}
-
-/** A row for each contestant with the CPU time of one of its replicas, all in the same window. */
-export function cpuRows(
-  all: readonly Replicas[],
-  column: string,
-  use: (replicas: Replicas) => Promise<CpuUse>,
-): Promise<Row[]> {
-  return Promise.all(
-    all.map(async (replicas) => {
-      return { name: replicas.contestant.name, cells: { [column]: (await use(replicas)).perSecond } };
-    }),
-  );
-}
-
-/** CPU time that a replica uses in a window, in milliseconds per second, and its runs per second. */
-export async function cpuOf(replica: WorkerProcess, windowMs: number): Promise<CpuUse> {
-  const before = await usageOf(replica);
-  const fromMs = performance.now();
-  await delay(windowMs);
-  const after = await usageOf(replica);
-  const seconds = (performance.now() - fromMs) / 1_000;
-  return { perSecond: (after.cpuMs - before.cpuMs) / seconds, runs: (after.runs - before.runs) / seconds };
 }

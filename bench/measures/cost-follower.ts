@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { electionPerJob, idleRedis, singletonJob, singletonJobShort } from '../contestants.js';
 import { combine, withRatio } from '../figures.js';
 import { type Measure, SETTLED_MS, times } from '../measure.js';
-import { cpuOf, cpuRows, HALF_SECOND, withAll } from '../replicas.js';
+import { HALF_SECOND, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
+import { cpuOf, cpuRows } from '../usage.js';
 
 const CONTESTANTS = [idleRedis, singletonJob, singletonJobShort, electionPerJob];
 

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { bareTimer, type Contestant, electionPerJob, singletonJob } from '../contestants.js';
 import { combine, join, type Row, withRatio } from '../figures.js';
 import { type Measure, type Scale, SETTLED_MS, times } from '../measure.js';
-import { cpuOf, cpuRows, manyJobs, withAll } from '../replicas.js';
+import { manyJobs, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
+import { cpuOf, cpuRows } from '../usage.js';
 
 const CONTESTANTS: readonly Contestant[] = [electionPerJob, singletonJob, bareTimer];
 

@@ -3,8 +3,9 @@ import { bareTimer, bullmq, electionPerJob, keyPerSlot, lockPerTick, schedule, s
 import { type JobSpec } from '../contestants/contestant.js';
 import { combine, medianOf, type Row, withRatio } from '../figures.js';
 import { type Measure, SETTLED_MS, times } from '../measure.js';
-import { cpuOf, withAll } from '../replicas.js';
+import { withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
+import { cpuOf } from '../usage.js';
 
 const CONTESTANTS = [bareTimer, singletonJob, schedule, electionPerJob, lockPerTick, keyPerSlot, bullmq];
 const PERIOD_MS = 100;

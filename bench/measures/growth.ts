@@ -1,8 +1,9 @@
 import { type Contestant, onPostgres, singletonJob } from '../contestants.js';
 import { type Row } from '../figures.js';
 import { type Measure, repeat, type Scale } from '../measure.js';
-import { cpuOf, manyJobs, Replicas, usageOf } from '../replicas.js';
+import { manyJobs, Replicas } from '../replicas.js';
 import { serverLoad } from '../server-load.js';
+import { cpuOf, usageOf } from '../usage.js';
 
 type Size = readonly [jobs: number, replicas: number, on?: Contestant];
 

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { bareNest, bullmq, electionPerJob, schedule, singletonJob } from '../contestants.js';
 import { combine, withDifference } from '../figures.js';
 import { type Measure, times } from '../measure.js';
-import { manyJobs, usageOf, withAll } from '../replicas.js';
+import { manyJobs, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
+import { usageOf } from '../usage.js';
 
 const CONTESTANTS = [bareNest, singletonJob, schedule, electionPerJob, bullmq];
 

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { bareNest, bullmq, type Contestant, lockPerTick, schedule, singletonJob } from '../contestants.js';
+import { type StartTimes } from '../contestants/contestant.js';
 import { combine, type Row, withDifference } from '../figures.js';
 import { inTurn, type Measure, times } from '../measure.js';
-import { Replicas, startOf, usageOf } from '../replicas.js';
+import { Replicas } from '../replicas.js';
 import { Servers } from '../servers.js';
+import { usageOf } from '../usage.js';
 
 export const start: Measure = {
   name: 'start',
@@ -21,7 +23,7 @@ async function measure(contestant: Contestant, servers: Servers): Promise<Row['c
   const job = { name: 'tick', periodMs: 100 };
   await using replicas = await Replicas.start(contestant, { jobs: [job], count: 1, reports: 'nothing', servers });
   await delay(500);
-  const { importMs, readyMs, firstRunMs } = await startOf(replicas.first);
+  const { importMs, readyMs, firstRunMs } = await replicas.first.request<StartTimes>('start');
   const { rssMb } = await usageOf(replicas.first);
   return {
     'import, ms': importMs,
