@@ -1,7 +1,6 @@
 import {
   bullmq,
   electionPerJob,
-  idleRedis,
   keyPerSlot,
   lockPerTick,
   nestLocks,
@@ -16,7 +15,6 @@ import { manyJobs, Replicas } from '../replicas.js';
 import { serverLoad } from '../server-load.js';
 
 const CONTESTANTS = [
-  idleRedis,
   electionPerJob,
   singletonJob,
   singletonJobShort,
