@@ -34,7 +34,7 @@ export default {
     {
       ...shared,
       displayName: 'unit',
-      roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/bench', '<rootDir>/tools'],
+      roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/tools'],
       testMatch: ['**/*.spec.ts'],
       setupFilesAfterEnv: ['<rootDir>/test/support/short-limit.ts'],
     },

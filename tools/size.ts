@@ -42,7 +42,7 @@ show(
 show('test/', sources.filter(inFolder('test/')));
 limit('tools/', sources.filter(inFolder('tools/')));
 show('apps/', sources.filter(inFolder('apps/')));
-show('bench/', sources.filter(inFolder('bench/')));
+limit('bench/', sources.filter(inFolder('bench/')));
 const tests = [TESTING, 'test/', 'tools/'].map(inFolder);
 limit(
   'everything that tests',
