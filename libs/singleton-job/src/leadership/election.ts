@@ -147,6 +147,12 @@ export class Election {
     this.replica.touched(this);
   }
 
+  /** The replica looks at it at this monotonic time at the latest. */
+  lookBy(at: number): void {
+    this.lookAt = Math.min(this.lookAt, at);
+    this.replica.wakeBy(at);
+  }
+
   /** A leader and a caller that waits look at once, the others not all at once. */
   get isInHurry(): boolean {
     return this.term !== undefined || this.#edits.areOpen || (this.candidate.kind === 'lock' && this.isWanted);

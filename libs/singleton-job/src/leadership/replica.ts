@@ -260,12 +260,16 @@ export class Replica {
   }
 
   #setTimer(): void {
-    if (this.#state !== 'open') return;
     let at = this.heartbeat.dueAt;
     for (const { lookAt, term } of this.#elections.values())
       at = Math.min(at, lookAt, term?.reclaim?.by.now ?? Infinity);
     for (const { deadline } of this.leases.all) if (deadline !== undefined) at = Math.min(at, deadline.now);
-    if (this.#timer !== undefined && this.#timer.at <= at) return;
+    this.wakeBy(at);
+  }
+
+  /** A turn begins at this monotonic time at the latest. */
+  wakeBy(at: number): void {
+    if (this.#state !== 'open' || (this.#timer !== undefined && this.#timer.at <= at)) return;
     this.#timer?.timer.cancel();
     const { clock } = this;
     const timer = clock.setTimer(Math.max(at - clock.now(), 0), () => {

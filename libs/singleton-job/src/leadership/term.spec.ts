@@ -25,7 +25,7 @@ function setup() {
       },
       syncNow: () => story.push('doubted'),
     },
-    { touch: () => story.push('changed') },
+    { touch: () => story.push('changed'), lookBy: (at) => story.push(`look by ${at}`) },
   );
   /** What a promise has settled to by now. */
   const soFar = <T>(promise: Promise<T>) => Promise.race([promise, clock.afterIo().then(() => 'pending')]);
@@ -122,7 +122,7 @@ describe('the fields of a term', () => {
     term.leave();
     const second = term.save({ schedule: 's' });
     expect([await soFar(first), await soFar(second), term.saveAt]).toEqual(['pending', 'pending', -Infinity]);
-    expect([term.own, story]).toEqual([{ lastScheduledAt: 1, schedule: 's' }, ['changed', 'changed', 'changed']]);
+    expect([term.own, story]).toEqual([{ lastScheduledAt: 1, schedule: 's' }, ['look by 10000', 'changed', 'changed']]);
     term.shown({ lastScheduledAt: 1 });
     expect([await first, await soFar(second), term.saveAt]).toEqual([true, 'pending', -Infinity]);
     term.shown({ lastScheduledAt: 1, schedule: 's' });
@@ -143,7 +143,7 @@ describe('the fields of a term', () => {
   it('can wait if they are only set', () => {
     const { term, story } = setup();
     term.set({ schedule: 'every second' });
-    expect([term.saveAt, story]).toEqual([10_000, ['changed']]);
+    expect([term.saveAt, story]).toEqual([10_000, ['look by 10000']]);
   });
 
   it('are not saved if the term ends before, and remembered if they come after that', async () => {

@@ -76,7 +76,7 @@ export class Term {
   constructor(
     { name, holder, fencingToken, lease, backlog, own, ignoredCommand }: TermFacts,
     private readonly replica: Pick<Replica, 'clock' | 'view' | 'takeReports' | 'syncNow'>,
-    private readonly election: Pick<Election, 'touch'>,
+    private readonly election: Pick<Election, 'touch' | 'lookBy'>,
   ) {
     this.name = name;
     this.holder = holder;
@@ -141,7 +141,7 @@ export class Term {
     this.own = { ...this.own, ...fields };
     if (this.#unsavedSince < Infinity) return;
     this.#unsavedSince = this.replica.clock.now();
-    this.election.touch();
+    this.election.lookBy(this.saveAt);
   }
 
   /** Fields that the record gets at once. Resolves to true when the record has them, and to false when the term is over before. */
