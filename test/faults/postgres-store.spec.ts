@@ -41,7 +41,7 @@ const FAULTS: readonly Fault[] = [
     forMs: 3_000,
     begin: (server) => server.kill(),
     end: (server) => server.up(),
-    message: /terminated unexpectedly|ECONNRESET/,
+    message: /terminat(ed|ing connection)|ECONNRESET/,
   },
   {
     name: 'a server that takes no writes',
