@@ -133,9 +133,7 @@ export class Election {
   /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
   edit<T>(edit: Edit<T>): Promise<T | undefined> {
     const result = this.#edits.add(edit);
-    // it decides by a fresh view
-    if (!this.writer.isOpen) this.record = undefined;
-    this.touch();
+    this.lookAfresh();
     return result.finally(() => {
       this.touch();
     });
@@ -145,6 +143,12 @@ export class Election {
   touch(): void {
     this.lookAt = -Infinity;
     this.replica.touched(this);
+  }
+
+  /** It decides by a fresh view: the answer to a write that is under way, or a read of the record. */
+  lookAfresh(): void {
+    if (!this.writer.isOpen) this.record = undefined;
+    this.touch();
   }
 
   /** The replica looks at it at this monotonic time at the latest. */

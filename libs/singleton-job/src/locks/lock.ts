@@ -63,8 +63,7 @@ export class Lock implements Candidate {
     const election = this.#election;
     const caller: { handle?: LockHandle } = {};
     this.#callers.add(caller);
-    // it decides by a fresh view
-    if (election.term === undefined) election.record = undefined;
+    if (election.term === undefined) election.lookAfresh();
     election.compete();
     try {
       while (caller.handle === undefined && !stops.some(({ aborted }) => aborted)) {
