@@ -144,18 +144,14 @@ export class Term {
     this.election.lookBy(this.saveAt);
   }
 
-  /** Fields that the record gets at once. Resolves to true when the record has them, and to false when the term is over before. */
-  save(fields: OwnFields): Promise<boolean> {
-    return this.#save(fields);
-  }
-
-  /** The same, before a run starts. Resolves to false, with the fields as before, if the record shows a pause first. */
+  /** {@link save} before a run starts. Resolves to false, with the fields as before, if the record shows a pause first. */
   claim(fields: OwnFields): Promise<boolean> {
     const { lastScheduledAt, run } = this.own;
-    return this.#save(fields, { lastScheduledAt, run });
+    return this.save(fields, { lastScheduledAt, run });
   }
 
-  #save(fields: OwnFields, undo?: OwnFields): Promise<boolean> {
+  /** Fields that the record gets at once. Resolves to true when the record has them, and to false when the term is over before. `undo`: of a claim. */
+  save(fields: OwnFields, undo?: OwnFields): Promise<boolean> {
     this.set(fields);
     if (this.#end !== undefined) return Promise.resolve(false);
     return new Promise<boolean>((settle) => {
