@@ -54,7 +54,7 @@ export class TcpProxy implements AsyncDisposable {
   /** Ends every connection as a firewall or a crashed host does: with a reset, in the middle of the data. */
   reset(): void {
     for (const { client, redis } of this.#pairs) {
-      client.resetAndDestroy();
+      reset(client);
       redis.destroy();
     }
     this.#pairs.clear();
@@ -83,7 +83,7 @@ export class TcpProxy implements AsyncDisposable {
 
   #join(client: Socket): void {
     if (this.#refuses) {
-      client.resetAndDestroy();
+      reset(client);
       return;
     }
     const pair = { client, redis: connect(this.port, '127.0.0.1') };
@@ -104,4 +104,13 @@ export class TcpProxy implements AsyncDisposable {
     redis.on('error', () => undefined).on('close', () => client.destroy());
     if (this.#isFrozen) for (const socket of [client, redis]) socket.pause();
   }
+}
+
+/**
+ * Node cannot reset a socket that is ending: it emits `reset EINVAL`, takes the socket as closed, and its process turns for ever at its end
+ * because the socket never is.
+ */
+function reset(socket: Socket): void {
+  if (socket.writable) socket.resetAndDestroy();
+  else socket.destroy();
 }
