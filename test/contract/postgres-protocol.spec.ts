@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { grantSql } from '../../libs/singleton-job/src/store/postgres/schema.js';
+import { grantSql, postgresMigrations } from '../../libs/singleton-job/src/store/postgres/schema.js';
 import { type PostgresStoreOptions } from '../../libs/singleton-job/src/store/postgres/postgres-store.js';
 import {
   A,
@@ -256,6 +256,16 @@ describe('the schema', () => {
     await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     const { incarnation, leases } = await eventually('it is answered', () => a.sync({ renew: [A] }));
     expect([incarnation.isFirst, leases.size]).toEqual([false, 0]);
+  });
+
+  it('says what each table and column is, by comments that the printed SQL has too', async () => {
+    await fixture.connect();
+    const found = await fixture.sql(`SELECT relname AS name, obj_description(oid, 'pg_class') AS comment FROM pg_class
+      WHERE relnamespace = 'singleton_job'::regnamespace AND relkind = 'r'
+      UNION ALL SELECT relname || '.' || attname, col_description(attrelid, attnum) FROM pg_attribute JOIN pg_class c ON attrelid = c.oid
+      WHERE relnamespace = 'singleton_job'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped`);
+    expect(found.length).toBeGreaterThan(3);
+    expect(found.filter(({ comment }) => !postgresMigrations().includes(`IS '${String(comment)}'`))).toEqual([]);
   });
 
   it('of an application that has such a table is refused', async () => {
