@@ -14,6 +14,7 @@ import {
 } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { Pgbouncer } from '../../tools/replicas/postgres/pgbouncer.js';
 import { TcpProxy } from '../../tools/replicas/tcp-proxy.js';
+import { TlsCertificate } from '../support/tls-certificate.js';
 import { PostgresFixture } from './postgres-fixture.js';
 
 let fixture: PostgresFixture;
@@ -337,6 +338,40 @@ describe.each(['transaction', 'statement'] as const)('a pooler in %s mode', (mod
       { code: 'MESSAGES_NOT_DELIVERED', message: expect.stringContaining('a pooler in transaction mode') as unknown },
     ]);
     expect(opened.events.filter((event) => event.includes('listening'))).toEqual([]);
+  });
+});
+
+describe('a server with a certificate of its own authority', () => {
+  let certificate: TlsCertificate;
+  let secured: PostgresFixture;
+
+  beforeAll(async () => {
+    certificate = await TlsCertificate.create();
+    secured = await PostgresFixture.start(certificate.postgresArguments);
+  });
+
+  afterAll(async () => {
+    await secured[Symbol.asyncDispose]();
+    await certificate[Symbol.asyncDispose]();
+  });
+
+  it('is trusted by a URL with the file of the authority, and by options with its text', async () => {
+    const { url } = secured.server;
+    const connections = [
+      `${url}?sslmode=verify-full&sslrootcert=${certificate.file}`,
+      { postgres: { connectionString: url, ssl: { ca: certificate.pem } } },
+    ];
+    for (const connection of connections) expect((await secured.connect({ connection })).disconnected).toEqual([]);
+    const inUse = await secured.sql(
+      "SELECT ssl FROM pg_stat_ssl NATURAL JOIN pg_stat_activity WHERE application_name <> ''",
+    );
+    expect(inUse).toEqual(Array.from({ length: 4 }, () => ({ ssl: true })));
+  });
+
+  it('is refused without the authority', async () => {
+    const opened = secured.begin({ connection: `${secured.server.url}?sslmode=verify-full` });
+    const error = await eventually('it is refused', () => opened.disconnected.at(0));
+    expect(error.message).toContain('self-signed certificate');
   });
 });
 

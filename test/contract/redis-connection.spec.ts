@@ -424,6 +424,16 @@ describe('a connection that cannot work is explained with its fix:', () => {
     await store.close();
   });
 
+  it('a client of a rediss:// URL may bring the authority of the server', async () => {
+    const { tlsPort, certificate } = servers;
+    const tls = { ca: certificate.pem };
+    const connection = new Redis(`rediss://127.0.0.1:${String(tlsPort)}`, { lazyConnect: true, tls });
+    const opened = openStore({ projectName: 'myapp', connection });
+    await isListening(opened);
+    expect(opened.disconnected).toEqual([]);
+    await opened.store.close();
+  });
+
   it.each([0, 200])('TLS works with the authority of the server, at %i ms for each answer', async (answerDelayMs) => {
     const { tlsPort, certificate } = servers;
     await using proxy = await TcpProxy.start(tlsPort);

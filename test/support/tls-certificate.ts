@@ -2,10 +2,11 @@ import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { giveToPostgres } from '../../tools/replicas/postgres/postgres-server.js';
 
 const DAY_MS = 86_400_000;
 
-/** A certificate for 127.0.0.1 that is its own authority, and the arguments of a Redis that uses it. */
+/** A certificate for 127.0.0.1 that is its own authority, and the arguments of a server that uses it. */
 export class TlsCertificate implements AsyncDisposable {
   private constructor(
     private readonly dir: string,
@@ -17,11 +18,11 @@ export class TlsCertificate implements AsyncDisposable {
     const { pem, key } = selfSigned();
     const certificate = new TlsCertificate(dir, pem);
     await writeFile(certificate.file, pem);
-    await writeFile(certificate.#keyFile, key);
+    await writeFile(certificate.#keyFile, key, { mode: 0o600 });
+    for (const path of [dir, certificate.file, certificate.#keyFile]) giveToPostgres(path);
     return certificate;
   }
 
-  /** For a process: the value of NODE_EXTRA_CA_CERTS. */
   get file(): string {
     return join(this.dir, 'cert.pem');
   }
@@ -34,6 +35,12 @@ export class TlsCertificate implements AsyncDisposable {
   redisArguments(port: number): string[] {
     const files = ['--tls-cert-file', this.file, '--tls-key-file', this.#keyFile, '--tls-ca-cert-file', this.file];
     return ['--tls-port', String(port), ...files, '--tls-auth-clients', 'no'];
+  }
+
+  /** Arguments of a PostgreSQL that speaks TLS too. */
+  get postgresArguments(): string[] {
+    const settings = ['ssl=on', `ssl_cert_file=${this.file}`, `ssl_key_file=${this.#keyFile}`];
+    return settings.flatMap((setting) => ['-c', setting]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -249,8 +249,13 @@ export class PostgresServer implements AsyncDisposable {
 
 async function ownFolder(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'singleton-job-postgres-'));
-  if (USER.uid !== undefined) chownSync(dir, USER.uid, USER.gid);
+  giveToPostgres(dir);
   return dir;
+}
+
+/** A server reads files of its own user only. */
+export function giveToPostgres(path: string): void {
+  if (USER.uid !== undefined) chownSync(path, USER.uid, USER.gid);
 }
 
 /** Sends a signal to the server and to the process of each connection. */
