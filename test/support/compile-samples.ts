@@ -27,7 +27,9 @@ function compile(files: ReadonlyMap<string, string>): readonly string[] {
   const parsed = ts.parseJsonConfigFileContent(settings, ts.sys, ROOT);
   // a sample need not use what it shows
   const unused = { noUnusedLocals: false, noUnusedParameters: false };
-  const options = { ...parsed.options, ...unused, exactOptionalPropertyTypes: true };
+  // the same names, and the workspace has no Vitest
+  const paths = { ...parsed.options.paths, vitest: ['./node_modules/@jest/globals/build/index.d.ts'] };
+  const options = { ...parsed.options, ...unused, paths, exactOptionalPropertyTypes: true };
   const disk = ts.createCompilerHost(options);
   const host = ts.createCompilerHost(options);
   const folders = new Set([...files.keys()].map(dirname));
