@@ -152,7 +152,7 @@ export interface SingletonJobOptions {
   readonly nodeId?: string | undefined;
 
   /**
-   * How long a stop may take. Grace periods of the platform must be longer.
+   * How long a stop may take. The stop time-out of the platform must be longer.
    *
    * Docker waits 10 s. The time is for waiting for runs, a second after aborting them, and a second to release the locks. More: longer runs
    * may finish. Less: a sooner exit.
