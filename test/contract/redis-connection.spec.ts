@@ -424,26 +424,19 @@ describe('a connection that cannot work is explained with its fix:', () => {
     await store.close();
   });
 
-  it('a client of a rediss:// URL may bring the authority of the server', async () => {
-    const { tlsPort, certificate } = servers;
-    const tls = { ca: certificate.pem };
-    const connection = new Redis(`rediss://127.0.0.1:${String(tlsPort)}`, { lazyConnect: true, tls });
-    const opened = openStore({ projectName: 'myapp', connection });
-    await isListening(opened);
-    expect(opened.disconnected).toEqual([]);
-    await opened.store.close();
-  });
-
   it.each([0, 200])('TLS works with the authority of the server, at %i ms for each answer', async (answerDelayMs) => {
     const { tlsPort, certificate } = servers;
     await using proxy = await TcpProxy.start(tlsPort);
     proxy.answerDelayMs = answerDelayMs;
-    const connection = { ...at(Number(new URL(proxy.url).port)), tls: { ca: certificate.pem } };
-    const opened = openStore({ projectName: 'myapp', connection });
-    await isListening(opened);
-    await sync(opened.store);
-    expect(opened.disconnected).toEqual([]);
-    await opened.store.close();
+    const tls = { ca: certificate.pem };
+    const client = new Redis(proxy.url.replace('redis:', 'rediss:'), { lazyConnect: true, tls });
+    for (const connection of [{ ...at(Number(new URL(proxy.url).port)), tls }, client]) {
+      const opened = openStore({ projectName: 'myapp', connection });
+      await isListening(opened);
+      await sync(opened.store);
+      expect(opened.disconnected).toEqual([]);
+      await opened.store.close();
+    }
   });
 });
 
