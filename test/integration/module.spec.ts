@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Inject, Injectable, Module, type ModuleMetadata, Scope, type Type } from '@nestjs/common';
 import { ConfigModule, ConfigService, registerAs } from '@nestjs/config';
+import { ContextIdFactory, ModuleRef, REQUEST } from '@nestjs/core';
 import { Interval as NestInterval, ScheduleModule, Timeout as NestTimeout } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import {
@@ -9,6 +10,7 @@ import {
   FixedRate,
   Interval,
   type JobObserver,
+  type JobRun,
   SINGLETON_JOB_OPTIONS,
   type SingletonJobAsyncOptions,
   SingletonJobModule,
@@ -18,6 +20,7 @@ import {
 } from 'nestjs-singleton-job';
 import { type ResolvedOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { RESOLVED_OPTIONS } from '../../libs/singleton-job/src/options/tokens.js';
+import { until } from '../../tools/replicas/until.js';
 import { deferred } from '../support/deferred.js';
 import { DISABLED, problemsOf, startApplication, startDisabled } from '../support/nest-application.js';
 import { RecordingStore } from '../support/recording-store.js';
@@ -317,6 +320,43 @@ describe('the module accepts', () => {
 
     await started.app.close();
     await expect(started.app.close()).resolves.toBeUndefined();
+  });
+});
+
+describe('a job that resolves a provider in each run', () => {
+  @Injectable({ scope: Scope.REQUEST })
+  class Invoices {
+    constructor(@Inject(REQUEST) readonly request: unknown) {}
+  }
+
+  @Injectable({ scope: Scope.TRANSIENT })
+  class Mailer {}
+
+  @Injectable()
+  class InvoiceJobs {
+    readonly made: unknown[] = [];
+
+    constructor(private readonly moduleRef: ModuleRef) {}
+
+    @FixedRate('20ms')
+    async send(run: JobRun): Promise<void> {
+      const context = ContextIdFactory.create();
+      this.moduleRef.registerRequestByContextId(run, context);
+      const invoices = await this.moduleRef.resolve(Invoices, context, { strict: false });
+      const mailer = await this.moduleRef.resolve(Mailer, undefined, { strict: false });
+      this.made.push(invoices, mailer, invoices.request === run);
+    }
+  }
+
+  it('gets new instances, with the request that it registered', async () => {
+    await using started = await startApplication({
+      imports: [SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' })],
+      providers: [InvoiceJobs, Invoices, Mailer],
+    });
+    const { made } = started.app.get(InvoiceJobs);
+    await until('two runs', () => made.length >= 6);
+    expect([made[2], made[5]]).toEqual([true, true]);
+    expect(new Set([made[0], made[1], made[3], made[4]]).size).toBe(4);
   });
 });
 
