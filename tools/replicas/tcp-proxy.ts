@@ -1,4 +1,4 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 interface Pair {
@@ -12,23 +12,17 @@ export class TcpProxy implements AsyncDisposable {
   answerDelayMs = 0;
   /** Everything that was ever sent to Redis through here, one entry for each connection. */
   readonly sent: Buffer[][] = [];
-  readonly #server: Server;
+  readonly #server = createServer((client) => {
+    this.#join(client);
+  });
   readonly #pairs = new Set<Pair>();
   #isFrozen = false;
   #refuses = false;
 
-  private constructor(
-    server: Server,
-    private port: number,
-  ) {
-    this.#server = server;
-    server.on('connection', (client) => {
-      this.#join(client);
-    });
-  }
+  private constructor(private port: number) {}
 
   static async start(port: number): Promise<TcpProxy> {
-    const proxy = new TcpProxy(createServer(), port);
+    const proxy = new TcpProxy(port);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
