@@ -165,6 +165,22 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     await isListening(one);
   });
 
+  it('is asked for no password when it is closed', async () => {
+    let calls = 0;
+    const connection = { nodes: cluster.addresses };
+    const { store } = await connect(client(), {
+      readConnection: () => {
+        calls++;
+        return Promise.resolve(connection);
+      },
+    });
+    const before = calls;
+    await store.close();
+    // a socket reports its end in a later turn
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect([before > 0, calls]).toEqual([true, before]);
+  });
+
   it('reports a connection to a node in place of one that was lost', async () => {
     const projectName = nextProject();
     const { store, events } = await connect(client(), { projectName });

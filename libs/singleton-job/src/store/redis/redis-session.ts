@@ -21,7 +21,6 @@ export class RedisSession implements Session {
   /** Why the session ended, or one of its nodes. The error of a command says only that it did. */
   #error: unknown;
   #hasLostNode = false;
-  #isEnded = false;
   #credentials: RedisOptions = {};
 
   constructor(
@@ -57,7 +56,6 @@ export class RedisSession implements Session {
   }
 
   end(): void {
-    this.#isEnded = true;
     const nodes = nodesOf(this.client);
     this.client.disconnect();
     // a server that hangs would not close it; a node without commands so far has no socket
@@ -93,7 +91,8 @@ export class RedisSession implements Session {
       node.once('end', () => (this.#hasLostNode = true));
     });
     node.on('end', () => {
-      if (this.#isEnded) return;
+      // the whole client ends
+      if (this.client.status !== 'ready') return;
       this.parts.readCredentials().then((credentials) => (this.#credentials = credentials), this.#failed);
     });
   };
