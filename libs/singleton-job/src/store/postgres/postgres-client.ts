@@ -1,7 +1,7 @@
 import { type EventEmitter } from 'node:events';
 import { connect } from 'node:net';
 
-/** Options of a client of `pg`. It has many more than these. */
+/** Options of a client of `pg`, with the same meaning. A type of our own: who uses Redis has no types of `pg`. */
 export interface PostgresConfig {
   /** A URL, in place of the other fields. */
   readonly connectionString?: string | undefined;
@@ -19,6 +19,36 @@ export interface PostgresConfig {
   readonly ssl?: unknown;
   /** How long it may take to connect, at most a third of `lockExpiry`. @default a fifth of `lockExpiry`, 2 s at most */
   readonly connectionTimeoutMillis?: number | undefined;
+  /** Milliseconds, from which the server ends a statement. */
+  readonly statement_timeout?: number | false | undefined;
+  /** Milliseconds, after which the client gives up a statement. */
+  readonly query_timeout?: number | undefined;
+  /** Milliseconds that a statement may wait for a lock. The statements of the library have a shorter limit. */
+  readonly lock_timeout?: number | undefined;
+  /** Milliseconds, from which the server ends a session in an idle transaction. */
+  readonly idle_in_transaction_session_timeout?: number | undefined;
+  /** For the server, such as `-c search_path=shop`. */
+  readonly options?: string | undefined;
+  /** The name of a character set. */
+  readonly client_encoding?: string | undefined;
+  /** @default 'postgres' */
+  readonly sslnegotiation?: 'postgres' | 'direct' | undefined;
+  /** Whether the password is bound to the TLS connection. @default false */
+  readonly enableChannelBinding?: boolean | undefined;
+  /** Makes the socket. */
+  readonly stream?: unknown;
+  /** Whether statements leave before the one before them is answered. @default false */
+  readonly pipeline?: boolean | undefined;
+  /** No effect, because the library sets it: so it is with the four below. */
+  readonly application_name?: string | undefined;
+  /** No effect. */
+  readonly fallback_application_name?: string | undefined;
+  /** No effect. */
+  readonly keepAlive?: boolean | undefined;
+  /** No effect. */
+  readonly keepAliveInitialDelayMillis?: number | undefined;
+  /** No effect. */
+  readonly types?: unknown;
 }
 
 /** A `Pool` of `pg`. Only its options are used: the library opens its own connections, so that a busy pool costs no lead. */
