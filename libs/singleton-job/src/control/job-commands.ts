@@ -107,9 +107,6 @@ function spectator({ name, lockExpiryMs }: Job): Candidate {
     kind: 'job',
     lifeMs: lockExpiryMs,
     isIdle: true,
-    inherit: () => ({}),
     lead: () => undefined,
-    drain: () => undefined,
-    trigger: () => ({ outcome: 'lease-unconfirmed' }),
   };
 }

@@ -38,13 +38,10 @@ async function setup() {
       kind: 'job',
       lifeMs: 10_000,
       isIdle: true,
-      inherit: () => ({}),
       lead: (term: Term) => {
         terms.push(term);
         gained.push(`${Math.floor(common.now())} ${id}`);
       },
-      drain: () => undefined,
-      trigger: () => ({ outcome: 'started' }),
     } as const;
     replica.open();
     replica.electionFor(candidate).compete();

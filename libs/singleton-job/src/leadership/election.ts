@@ -32,14 +32,14 @@ export interface Candidate {
   readonly lifeMs: number;
   /** Nothing of it runs, and no run is about to start. After a change to true it calls {@link Election.touch}. */
   readonly isIdle: boolean;
-  /** The fields that a take writes, made from what earlier leaders left. */
-  inherit(backlog: Backlog): OwnFields;
+  /** The fields that a take writes, made from what earlier leaders left. Left out: none. */
+  inherit?(backlog: Backlog): OwnFields;
   /** A term begins. Its signal tells the end. */
   lead(term: Term): void;
-  /** Starts nothing more in this term, which is given back as soon as it is idle. */
-  drain(reason: LeadershipReleaseReason): void;
-  /** A caller wants a run now: the answer, and what is done when the record shows it. */
-  trigger(term: Term, commandId: string): Omit<decide.Order, 'id' | 'until'>;
+  /** Starts nothing more in this term, which is given back as soon as it is idle. Left out: it starts nothing. */
+  drain?(reason: LeadershipReleaseReason): void;
+  /** A caller wants a run now: the answer, and what is done when the record shows it. Left out: there are no runs. */
+  trigger?(term: Term, commandId: string): Omit<decide.Order, 'id' | 'until'>;
   /** The election has looked at what was seen. */
   looked?(): void;
 }
@@ -382,7 +382,7 @@ export class Election {
     // if the record is gone, what was seen last is still true of the past
     const left = decide.leftBehind(record.value ?? this.#lastValue ?? {}, this.#lastTerm);
     const backlog: Backlog = { record: record.value, left, lastHolder, claimsLostUntil, takenAt: storeNow };
-    const own = candidate.inherit(backlog);
+    const own = candidate.inherit?.(backlog) ?? {};
     const incarnation = view.incarnation.id;
     const takeover = this.#takeover(record);
     const ignoredCommand = before.command?.id;
@@ -455,7 +455,8 @@ export class Election {
     if (!decide.isToBeObeyed(command, term.ignoredCommands, view.storeNow())) return;
     const { id, action, until } = command;
     if (term.release !== undefined) term.order = { id, until, outcome: RELEASING };
-    else if (action === 'trigger') term.order = { id, until, ...this.candidate.trigger(term, id) };
+    else if (action === 'trigger')
+      term.order = { id, until, outcome: RELEASING, ...this.candidate.trigger?.(term, id) };
     else {
       term.order = { id, until, outcome: 'stepped-down' };
       this.#release('stepped-down', STAND_BACK_MS);
@@ -482,7 +483,7 @@ export class Election {
   #release(reason: LeadershipReleaseReason, standBackMs = 0): void {
     if (this.term === undefined || this.term.release !== undefined) return;
     this.term.release = { reason, standBackMs };
-    this.candidate.drain(reason);
+    this.candidate.drain?.(reason);
   }
 
   /** Writes the record without the holder, with what the term leaves. */

@@ -100,8 +100,6 @@ export class TestCandidate implements Candidate {
     this.terms.push(term);
   }
 
-  drain = (): void => undefined;
-
   trigger(term: Term, id: string): Omit<Order, 'id' | 'until'> {
     const run = { startedAt: term.storeNow(), by: id };
     const act = (): void => {
