@@ -91,7 +91,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const commands = new JobCommands(steered);
   const registry = new SingletonJobRegistry(options, { ...steered, statistics, commands });
   const health = new SingletonJobHealth(options, { pool, clock, outages: reports.outages, storeName });
-  const locks = new LockService({ options, replica: leadership, clock, storeName });
+  const locks = new LockService({ options, replica: leadership, storeName });
   return { leadership, pool, registry, health, locks, heartbeatThread, observers, interceptors };
 }
 

@@ -57,9 +57,7 @@ export class LockHandle implements AsyncDisposable {
   /** Fires the signal, because the application stops. Resolves when the term is over. @internal */
   recall(): Promise<void> {
     this.#lose('is given back, because the application stops');
-    return new Promise((resolve) => {
-      onAbort(this.#term.signal, resolve);
-    });
+    return new Promise((resolve) => void onAbort(this.#term.signal, resolve));
   }
 
   #lose(why: string): void {

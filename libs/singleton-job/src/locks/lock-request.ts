@@ -27,9 +27,6 @@ export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A key and its options, checked. `record`: the name of its record. */
-export type LockRequest = ReturnType<typeof readLockRequest>;
-
 const KEY_FIX = "use a text such as 'nightly-import', or { name: 'nightly-import', tenant: 'acme' }";
 
 const isSignal = (value: unknown): value is AbortSignal => value instanceof AbortSignal;
@@ -43,7 +40,11 @@ const LOCK_OPTIONS = {
 const NO_EXPIRY = 'a lock lives as long as the lease of its replica, so set lockExpiry of the module';
 const FIXES = { expiry: NO_EXPIRY, lockExpiry: NO_EXPIRY, ttl: NO_EXPIRY };
 
-/** @throws InvalidLockError with every mistake */
+/**
+ * A key and its options, checked. `record`: the name of its record.
+ *
+ * @throws InvalidLockError with every mistake
+ */
 export function readLockRequest(key: unknown, given: unknown = {}) {
   const problems: string[] = [];
   const record = readKey(key, problems);

@@ -53,7 +53,7 @@ describe('LockService', () => {
     const settings = { id, lifeMs: 10_000, heartbeatIntervalMs: 3_000, random: () => 0, observer: {} };
     const replica = new Replica({ ...settings, store, clock });
     const options = resolveOptions({ projectName: 'test', store });
-    const locks = new LockService({ options, replica, clock, storeName: 'Redis' });
+    const locks = new LockService({ options, replica, storeName: 'Redis' });
     const process = { locks, store, replica };
     processes.push(process);
     return process;
@@ -449,7 +449,7 @@ describe('LockService', () => {
     it('to lock without a connection', async () => {
       const options = resolveOptions({ projectName: 'test', enabled: false });
       const { replica, store } = start('a');
-      const locks = new LockService({ options, replica, clock, storeName: 'Redis' });
+      const locks = new LockService({ options, replica, storeName: 'Redis' });
       await expect(locks.tryAcquire(KEY)).rejects.toThrow('connection must be given to lock anything');
       expect(store.sent).toEqual([]);
     });

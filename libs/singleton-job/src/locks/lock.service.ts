@@ -4,7 +4,7 @@ import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { within } from '../base/time/within.js';
 import { labelOf } from '../leadership/record.js';
 import { type LockHandle } from './lock-handle.js';
-import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
+import { type LockKey, type LockOptions, readLockRequest } from './lock-request.js';
 import { Lock, type LockParts } from './lock.js';
 
 /** How long callers may take at a stop until they have released their locks. What is left then is released with the jobs. */
@@ -38,7 +38,15 @@ export class LockService {
    * @throws the reason of `signal`
    */
   async tryAcquire(key: LockKey, options?: LockOptions): Promise<LockHandle | null> {
-    return this.#acquire(readLockRequest(key, options));
+    const { record, waitMs, signal } = readLockRequest(key, options);
+    const stops = [signal ?? [], this.#closing.signal].flat();
+    for (const stop of stops) stop.throwIfAborted();
+    const { options: settings, replica } = this.parts;
+    if (settings.connection === undefined && settings.store === undefined) throw new InvalidLockError([NOWHERE]);
+    replica.open();
+    const known = replica.find(record)?.candidate;
+    const lock = known instanceof Lock ? known : new Lock(record, this.parts);
+    return lock.acquire(waitMs, stops);
   }
 
   /**
@@ -59,35 +67,18 @@ export class LockService {
     ...args: [LockedFunction<T>] | [LockOptions | undefined, LockedFunction<T>]
   ): Promise<T> {
     const [options, fn] = args.length === 1 ? [undefined, ...args] : args;
-    const request = readLockRequest(key, options);
-    await using lock = await this.#acquire(request);
-    if (lock === null) {
-      const isHeldHere = this.parts.replica.find(request.record)?.term !== undefined;
-      throw new LockUnavailableError(labelOf(request.record), isHeldHere);
-    }
-    return await fn(lock);
+    await using lock = await this.tryAcquire(key, options);
+    if (lock !== null) return await fn(lock);
+    const { record } = readLockRequest(key);
+    const isHeldHere = this.parts.replica.find(record)?.term !== undefined;
+    throw new LockUnavailableError(labelOf(record), isHeldHere);
   }
 
   /** Ends all waiting, and fires the signals of all held locks. For the module. @internal */
   async close(): Promise<void> {
-    const { clock, replica } = this.parts;
+    const { replica } = this.parts;
     this.#closing.abort(new LocksClosedError());
     const owners = replica.elections.flatMap(({ candidate }) => (candidate instanceof Lock && candidate.owner) || []);
-    await within(clock, RECALL_MS, Promise.all(owners.map((handle) => handle.recall())));
-  }
-
-  async #acquire({ record, waitMs, signal }: LockRequest): Promise<LockHandle | null> {
-    const stops = [...(signal === undefined ? [] : [signal]), this.#closing.signal];
-    for (const stop of stops) stop.throwIfAborted();
-    const { options, replica } = this.parts;
-    if (options.connection === undefined && options.store === undefined) throw new InvalidLockError([NOWHERE]);
-    replica.open();
-    const known = replica.find(record)?.candidate;
-    const lock = known instanceof Lock ? known : new Lock(record, this.parts);
-    const handle = await lock.acquire(waitMs, stops);
-    // it may have been granted at the same time
-    if (stops.some(({ aborted }) => aborted)) void handle?.release();
-    for (const stop of stops) stop.throwIfAborted();
-    return handle;
+    await within(replica.clock, RECALL_MS, Promise.all(owners.map((handle) => handle.recall())));
   }
 }

@@ -1,7 +1,6 @@
 import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/lock-store.error.js';
 import { givenKey } from '../base/errors/lock.errors.js';
 import { showDuration } from '../base/events/show-duration.js';
-import { type Clock } from '../base/time/clock.js';
 import { Condition } from '../base/time/condition.js';
 import { type Candidate, type Election } from '../leadership/election.js';
 import { trustedMs } from '../leadership/lease.js';
@@ -20,7 +19,6 @@ const SHARE_MS = 10;
 export interface LockParts {
   readonly options: ResolvedOptions;
   readonly replica: Replica;
-  readonly clock: Clock;
   readonly storeName: string;
 }
 
@@ -30,9 +28,6 @@ export interface LockParts {
  */
 export class Lock implements Candidate {
   readonly kind = 'lock';
-  readonly inherit = (): object => ({});
-  readonly drain = (): void => undefined;
-  readonly trigger = () => ({ outcome: 'releasing' });
   readonly lifeMs: number;
   readonly #election: Election;
   readonly #looked: Condition;
@@ -48,29 +43,31 @@ export class Lock implements Candidate {
     private readonly parts: LockParts,
   ) {
     this.lifeMs = parts.options.lockExpiryMs;
-    this.#looked = new Condition(parts.clock);
+    this.#looked = new Condition(parts.replica.clock);
     this.#election = parts.replica.electionFor(this);
   }
 
   /**
-   * Null: another holder has the lock after `waitMs`, or a signal has aborted.
+   * Null: another holder has the lock after `waitMs`.
    *
    * @throws LockStoreError if nobody may take it then, or if it is not known who has it, after 2 s at least
+   * @throws the reason of a signal
    */
   async acquire(waitMs: number, stops: readonly AbortSignal[]): Promise<LockHandle | null> {
-    const { clock } = this.parts;
-    const startMs = clock.now();
     const election = this.#election;
     const caller: { handle?: LockHandle } = {};
+    const hasLock = () => caller.handle !== undefined;
     this.#callers.add(caller);
     if (election.term === undefined) election.lookAfresh();
     election.compete();
     try {
-      while (caller.handle === undefined && !stops.some(({ aborted }) => aborted)) {
-        const waitedMs = clock.now() - startMs;
-        if (waitedMs >= waitMs && this.#isTaken(waitedMs >= ANSWER_MS)) break;
-        await this.#looked.wait((waitedMs < waitMs ? waitMs : ANSWER_MS) - waitedMs, ...stops);
-      }
+      const isKnown =
+        (await this.#looked.until(hasLock, waitMs, ...stops)) ||
+        (await this.#looked.until(() => hasLock() || this.#isTaken(), ANSWER_MS - waitMs, ...stops));
+      // it may have been granted at the same time
+      if (stops.some(({ aborted }) => aborted)) void caller.handle?.release();
+      for (const stop of stops) stop.throwIfAborted();
+      if (!isKnown) throw this.#silence();
       return caller.handle ?? null;
     } finally {
       this.#callers.delete(caller);
@@ -84,7 +81,7 @@ export class Lock implements Candidate {
   get isIdle(): boolean {
     const term = this.#term;
     if (this.owner === undefined || term?.end !== 'expired') return true;
-    return this.parts.clock.now() >= term.deadline.now + this.lifeMs - trustedMs(this.lifeMs);
+    return this.parts.replica.clock.now() >= term.deadline.now + this.lifeMs - trustedMs(this.lifeMs);
   }
 
   lead(term: Term): void {
@@ -98,14 +95,12 @@ export class Lock implements Candidate {
   }
 
   /** Resolves to whether the store shows within 2 s that this term does not hold the lock any more. */
-  async #release(term: Term): Promise<boolean> {
-    const { clock, replica } = this.parts;
-    const endMs = clock.now() + ANSWER_MS;
+  #release(term: Term): Promise<boolean> {
+    const election = this.#election;
     if (this.#term === term) this.owner = undefined;
-    if (this.#election.term === term) this.#election.stepDown('stepped-down', replica.view.replicas > 1 ? SHARE_MS : 0);
-    this.#election.touch();
-    while (!this.#isReleased(term) && clock.now() < endMs) await this.#looked.wait(endMs - clock.now());
-    return this.#isReleased(term);
+    if (election.term === term) election.stepDown('stepped-down', this.parts.replica.view.replicas > 1 ? SHARE_MS : 0);
+    election.touch();
+    return this.#looked.until(() => this.#isReleased(term), ANSWER_MS);
   }
 
   #isReleased({ holder, end }: Term): boolean {
@@ -116,34 +111,31 @@ export class Lock implements Candidate {
   /**
    * Whether another holder has the lock. False: that is not known yet.
    *
-   * @throws LockStoreError if nobody may take the lock, or if it is not known and `mustBeKnown`
+   * @throws LockStoreError if nobody may take the lock
    */
-  #isTaken(mustBeKnown: boolean): boolean {
-    const { clock, replica } = this.parts;
+  #isTaken(): boolean {
+    const { replica, storeName } = this.parts;
     const { term, record, isHeld } = this.#election;
     if (term !== undefined || !this.isIdle) return true;
     // without an answer for so long, the holder may be gone
-    if (record !== undefined && isHeld && replica.leases.get(this.lifeMs)?.isValid(clock)) return true;
-    const cause = this.#obstacle() ?? (mustBeKnown ? this.#silence() : undefined);
-    if (cause === undefined) return false;
-    const lock = givenKey(labelOf(this.name));
-    throw new LockStoreError(cause.code, `it is not known who holds the lock '${lock}': ${cause.message}`, { cause });
-  }
-
-  /** Why the lock cannot be taken. */
-  #obstacle(): LockStoreError | undefined {
-    const { clock, storeName } = this.parts;
-    const { record, isHeld } = this.#election;
-    if (record?.isUnreadable) return unreadable(this.name, storeName);
-    const graceMs = this.#election.graceEnd() - clock.now();
-    if (record === undefined || isHeld || graceMs <= 0) return undefined;
+    if (record !== undefined && isHeld && replica.leases.get(this.lifeMs)?.isValid(replica.clock)) return true;
+    if (record?.isUnreadable) throw this.#unknown(unreadable(this.name, storeName));
+    const graceMs = this.#election.graceEnd() - replica.clock.now();
+    if (record === undefined || isHeld || graceMs <= 0) return false;
     const rest = `an earlier holder may rely on it for ${showDuration(graceMs)}`;
-    return new LockStoreError('STORE_UNREACHABLE', `${storeName} was restarted or lost its data, and ${rest}`);
+    throw this.#unknown(
+      new LockStoreError('STORE_UNREACHABLE', `${storeName} was restarted or lost its data, and ${rest}`),
+    );
   }
 
   #silence(): LockStoreError {
     const { replica, storeName } = this.parts;
     const cause = asLockStoreError(this.#election.writer.failure ?? replica.failure ?? new Error('no answer yet'));
-    return new LockStoreError(cause.code, `${storeName} did not answer in time (${cause.message})`, { cause });
+    return this.#unknown(cause, `${storeName} did not answer in time (${cause.message})`);
+  }
+
+  #unknown(cause: LockStoreError, why = cause.message): LockStoreError {
+    const lock = givenKey(labelOf(this.name));
+    return new LockStoreError(cause.code, `it is not known who holds the lock '${lock}': ${why}`, { cause });
   }
 }
