@@ -85,11 +85,11 @@ describe('a transaction that somebody leaves open', () => {
   it('on one record of three leaves that one as it is, and the others are written', async () => {
     const a = await replica();
     const names = ['one:lock', 'two:lock', 'three:lock'];
-    const writesAt = (revisions: readonly (number | undefined)[]) =>
-      names.map((name, i) => ({ name, ifRevision: revisions[i] ?? 0, value: '{}' }));
+    const writesAt = (records: readonly ({ readonly revision: number } | undefined)[]) =>
+      names.map((name, i) => ({ name, ifRevision: records[i]?.revision ?? 0 }));
     const before = await a.writeAll(writesAt([]));
     const after = await during(row('records', a.projectName, 'two'), () => a.writeAll(writesAt(before)));
-    expect(after).toEqual([expect.any(Number), undefined, expect.any(Number)]);
+    expect(after).toEqual([expect.anything(), undefined, expect.anything()]);
     expect(await a.writeAll(writesAt([after[0], before[1], after[2]]))).not.toContain(undefined);
   });
 

@@ -46,7 +46,7 @@ async function complaintsOf({ store, events, warnings }: OpenStore): Promise<str
   const errors: unknown[] = [];
   const note = (error: unknown): unknown => errors.push(error);
   const synced = await replica.sync({ grant: [A], read: [NAME] }).catch(note);
-  if (typeof synced === 'object') await replica.write(0).catch(note);
+  if (typeof synced === 'object') await replica.write().catch(note);
   await store.publish(['price-tick:lock']).catch(note);
   const isAnswered = () =>
     events.includes('listening') || warnings.some(({ code }) => code === 'MESSAGES_NOT_DELIVERED');

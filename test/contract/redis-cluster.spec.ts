@@ -75,7 +75,7 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     const { store } = await connect(client(), { projectName: 'my-app' });
     const replica = new SuiteClient(store);
     await replica.sync({ grant: [A] });
-    await replica.writeAll(NAMES.map((name) => ({ name, ifRevision: 0, value: '{}' })));
+    await replica.writeAll(NAMES.map((name) => ({ name })));
     const [{ admin }] = await cluster.ownerOf('{my-app}:leases');
     expect((await admin.keys('*my-app*')).sort()).toEqual(
       [...NAMES, 'leases'].map((name) => `{my-app}:${name}`).sort(),
@@ -87,9 +87,8 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     const { store, events } = await connect(client(), { projectName });
     const replica = new SuiteClient(store);
     await replica.sync({ grant: [A] });
-    const writes = NAMES.slice(0, 3).map((name) => ({ name, ifRevision: 0, value: `"${name}"` }));
-    const revisions = await replica.writeAll(writes);
-    const records = [...writes.map(({ value }, i) => ({ revision: revisions[i], value })), undefined];
+    const writes = NAMES.slice(0, 3).map((name) => ({ name, value: `"${name}"` }));
+    const records = [...(await replica.writeAll(writes)), undefined];
     const keyOf = (name: string) => `{${projectName}}:${name}`;
     const [from, to] = await cluster.ownerOf(keyOf('leases'));
     const slot = String(await from.admin.call('CLUSTER', 'KEYSLOT', keyOf('leases')));
@@ -109,8 +108,8 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     // another node is another server
     const { incarnation } = await replica.sync({ renew: [A], read: NAMES });
     expect(incarnation.id).toContain(/run_id:(\w+)/.exec(await to.admin.info('server'))?.[1]);
-    for (const write of writes) expect((await replica.writeAll([write]))[0]).toBeUndefined();
-    await replica.writeAll([{ name: 'absent:lock', ifRevision: 0, value: '{}' }]);
+    for (const write of writes) expect(await replica.write(write)).toBeUndefined();
+    await replica.put('{}', undefined, { name: 'absent:lock' });
     expect((await replica.read('absent:lock'))[0]).toMatchObject({ value: '{}' });
     expect(events).not.toContain('disconnected');
     await cluster.move(keyOf('leases'));
@@ -124,7 +123,7 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     await cluster.move(`{${projectName}}:leases`);
     const after = await replica.sync({ renew: [A] });
     expect([after.incarnation.id === incarnation.id, [...after.leases.keys()]]).toEqual([false, [A]]);
-    await replica.write(0);
+    await replica.write();
   });
 
   it('is asked with the user, the password and the other options of the client', async () => {
@@ -142,7 +141,7 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     const { store, warnings } = await connect(options.connection, options);
     const replica = new SuiteClient(store);
     await replica.sync({ isNewcomer: true, grant: [A] });
-    await replica.put('{}', { revision: 0 });
+    await replica.put();
     expect(warnings).toEqual([]);
     const [{ admin }] = await cluster.ownerOf('{acl}:leases');
     expect(String(await admin.client('LIST'))).toMatch(/name=of-the-app .*user=app/);

@@ -134,7 +134,7 @@ describe('what Redis sees', () => {
     it.each([0, 1, 33, 400])('is two for a heartbeat, with %i records, and one without any', async (count) => {
       await a.sync({ grant: [A] });
       const names = Array.from({ length: count }, (_, i) => `${String(i)}:lock`);
-      await a.writeAll(names.map((name) => ({ name, ifRevision: 0, value: '{}' })));
+      await a.writeAll(names.map((name) => ({ name })));
       const commands = await commandsOf(() => a.sync({ renew: [A], grant: [B], read: names }));
       expect(commands).toEqual(count === 0 ? ['eval'] : ['mget', 'eval']);
     });
@@ -146,7 +146,7 @@ describe('what Redis sees', () => {
 
     it('is one for a write of any number of records', async () => {
       await a.sync({ grant: [A] });
-      const writes = Array.from({ length: 300 }, (_, i) => ({ name: `${String(i)}:lock`, ifRevision: 0, value: '{}' }));
+      const writes = Array.from({ length: 300 }, (_, i) => ({ name: `${String(i)}:lock` }));
       expect(await commandsOf(() => a.writeAll(writes))).toEqual(['eval']);
     });
   });
@@ -158,7 +158,7 @@ describe('a key that another program uses', () => {
     for (const text of ['', 'hello', '{"holder":"x"}', '12', '-1 {}', '1e300 {}', '99999999999999999999 {}']) {
       await fixture.raw.set(RECORD, text);
       expect([text, await a.read(NAME)]).toEqual([text, ['unreadable']]);
-      for (const revision of [0, 12]) expect(await a.write(revision)).toBeUndefined();
+      for (const revision of [0, 12]) expect(await a.write({ ifRevision: revision })).toBeUndefined();
       expect(await fixture.raw.get(RECORD)).toBe(text);
     }
   });
@@ -244,7 +244,7 @@ describe('a user who may not see the server', () => {
     expect(incarnation).toEqual({ id: `/${String(time)}`, since: time, isFirst: true });
     const record = await blind.put();
     // who sees the server notes it
-    expect(await a.write(record.revision, '{}', { incarnation: incarnation.id })).toBeUndefined();
+    expect(await a.write({ ifRevision: record.revision }, { incarnation: incarnation.id })).toBeUndefined();
     const { incarnation: seen } = await a.sync({ grant: [A] });
     expect(seen).toMatchObject({ id: expect.stringMatching(/^\w+\//), isFirst: false });
     // and who does not leaves it alone

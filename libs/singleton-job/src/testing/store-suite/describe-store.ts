@@ -62,16 +62,12 @@ async function run(check: Rules[string], fixture: StoreFixture): Promise<void> {
     return new SuiteClient(store).open();
   };
   try {
-    const [a, b] = [await open(fixture.newStore()), await open(fixture.newStore())];
+    const connect = () => open(fixture.newStore());
+    const connectElsewhere = () => open(fixture.newStoreOfOtherProject());
+    const passTime = (ms: number) => fixture.passTime?.(ms) ?? new Promise<void>((resolve) => setTimeout(resolve, ms));
+    const [a, b] = [await connect(), await connect()];
     await a.sync({ isNewcomer: true, grant: [A] });
-    await check({
-      fixture,
-      a,
-      b,
-      connect: () => open(fixture.newStore()),
-      connectElsewhere: () => open(fixture.newStoreOfOtherProject()),
-      passTime: (ms) => fixture.passTime?.(ms) ?? new Promise((resolve) => setTimeout(resolve, ms)),
-    });
+    await check({ fixture, a, b, connect, connectElsewhere, passTime });
   } finally {
     await Promise.all(stores.map((store) => store.close()));
     await fixture.end?.();

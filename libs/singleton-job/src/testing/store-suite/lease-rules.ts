@@ -1,4 +1,4 @@
-import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { lifeOf, type SyncRequest, type SyncResult } from '../../store/store.js';
 import { type RuleContext, type Rules } from './rule-context.js';
 import { A, B, eventually, LONG_MS, NAME, SHORT_MS } from './suite-client.js';
@@ -36,26 +36,19 @@ async function isNoted({ connectElsewhere, passTime }: RuleContext, request: Par
 }
 
 export const RESTART: Rules = {
-  'makes another incarnation, which is not the first': async ({ fixture, a, b, passTime }) => {
-    const { incarnation: before } = await a.sync();
-    await passTime(2);
-    await fixture.restart?.();
-    const { incarnation } = await eventually('b is answered', () => b.sync({ isNewcomer: true, grant: [B] }));
-    notEqual(incarnation.id, before.id);
-    ok(incarnation.since > before.since && !incarnation.isFirst);
-    deepEqual((await eventually('a is answered', () => a.sync({ renew: [A] }))).incarnation, incarnation);
-  },
-
-  'keeps the records, and refuses the writes of the incarnation before it': async ({ fixture, a }) => {
+  'makes another incarnation, which is not the first, and refuses old writes': async ({ fixture, a, b, passTime }) => {
     const record = await a.put();
-    const { incarnation } = await a.sync();
-    const late = async () => [await a.write(record.revision, '"late"', { incarnation: incarnation.id })];
+    const { incarnation: before } = await a.sync();
+    const late = async () => [await a.write({ ifRevision: record.revision }, { incarnation: before.id })];
+    await passTime(2);
     await fixture.restart?.();
     deepEqual(await eventually('an answer before a sync', late), [undefined]);
     // it is not noted by a request that keeps no lease
-    deepEqual((await a.sync({ revoke: [B] })).incarnation, incarnation);
-    const { records } = await a.sync({ renew: [A], read: [NAME] });
-    deepEqual([records, await late()], [[record], [undefined]]);
+    deepEqual((await a.sync({ revoke: [B] })).incarnation, before);
+    const { incarnation } = await eventually('b is answered', () => b.sync({ isNewcomer: true, grant: [B] }));
+    ok(incarnation.id !== before.id && incarnation.since > before.since && !incarnation.isFirst);
+    const after = await a.sync({ renew: [A], read: [NAME] });
+    deepEqual([after.incarnation, after.records, await late()], [incarnation, [record], [undefined]]);
     await a.put('{}', record);
   },
 };
@@ -67,11 +60,11 @@ export const DATA_LOSS: Rules = {
     for (const isNewcomer of [true, false]) {
       await passTime(5);
       await fixture.loseData?.();
-      deepEqual([await a.write(0), (await b.sync()).incarnation.id], [undefined, '']);
+      deepEqual([await a.write(), (await b.sync()).incarnation.id], [undefined, '']);
       const { incarnation, leases, records } = await b.sync({ isNewcomer, renew: [A], grant: [B], read: [NAME] });
       ok(incarnation.id !== before.id && incarnation.since > before.since);
       deepEqual([incarnation.isFirst, [...leases.keys()], records], [isNewcomer, [B], [undefined]]);
-      equal(await a.write(0), undefined);
+      equal(await a.write(), undefined);
     }
   },
 };

@@ -19,7 +19,7 @@ export const RECORD: Rules = {
 
   'may have any name, be one of a thousand, and is answered in its place': async ({ a, b }) => {
     const names = Array.from({ length: 1_000 }, (_, i) => `${ODD_NAMES[i] ?? `job-${String(i)}`}:lock`);
-    const written = await a.create(names);
+    const written = await a.writeAll(names.map((name) => ({ name, value: JSON.stringify(name) })));
     const { records, leases } = await b.sync({ read: ['absent:lock', ...names, ...names.slice(0, 2).reverse()] });
     deepEqual([written.includes(undefined), [...leases.keys()]], [false, [A]]);
     deepEqual(records, [undefined, ...written, ...written.slice(0, 2).reverse()]);
@@ -56,7 +56,7 @@ export const RECORD: Rules = {
 export const UNREADABLE_RECORD: Rules = {
   'is no absent one, and concerns no lease and no other record': async ({ fixture, a }) => {
     await fixture.spoil?.(NAME);
-    const [spoiled, good] = await a.create([NAME, 'good:lock']);
+    const [spoiled, good] = await a.writeAll([{}, { name: 'good:lock' }]);
     equal(spoiled, undefined);
     const { records, leases } = await a.sync({ renew: [A], read: ['good:lock', NAME, 'absent:lock'] });
     deepEqual([records, [...leases.keys()]], [[good, 'unreadable', undefined], [A]]);
@@ -65,13 +65,15 @@ export const UNREADABLE_RECORD: Rules = {
 
 export const WRITE: Rules = {
   'is carried out only at the revision that it names, 0 for none, so it may come twice or late': async ({ a, b }) => {
-    deepEqual([await b.write(1), await b.read(NAME)], [undefined, [undefined]]);
-    const seen = await a.put('1');
-    const [revision = 0, again] = await Promise.all([a.write(seen.revision, '2'), a.write(seen.revision, '2')]);
+    deepEqual([await b.write({ ifRevision: 1 }), await b.read(NAME)], [undefined, [undefined]]);
+    const first = await a.put('1');
+    const write = { ifRevision: first.revision, value: '2' };
+    const [second, again] = await Promise.all([a.write(write), a.write(write)]);
     equal(again, undefined);
-    const record = await b.put('1', { revision });
-    for (const wrong of [0, seen.revision, revision, record.revision + 1]) equal(await a.write(wrong, '2'), undefined);
-    deepEqual(await b.read(NAME), [record]);
+    const third = await b.put('1', second);
+    for (const ifRevision of [0, first.revision, second?.revision, third.revision + 1])
+      equal(await a.write({ ifRevision, value: '2' }), undefined);
+    deepEqual(await b.read(NAME), [third]);
   },
 
   'makes the revision the time of the store, or one more than it was': async ({ a }) => {
@@ -87,33 +89,36 @@ export const WRITE: Rules = {
 
   'fails without the others of its request, and each has its answer': async ({ a }) => {
     const old = await a.put('1');
-    const of = (name: string, ifRevision: number) => ({ name, ifRevision, value: '2' });
-    const writes = [of('new:lock', 0), of('absent:lock', old.revision), of(NAME, 0), of('newer:lock', 0)];
-    const revisions = await a.writeAll(writes);
-    const [first, , , last] = revisions.map((revision) => ({ revision, value: '2' }));
-    deepEqual(await a.read(...writes.map(({ name }) => name)), [first, undefined, old, last]);
-    deepEqual(revisions.slice(1, 3), [undefined, undefined]);
+    const writes = [
+      { name: 'new:lock' },
+      { name: 'absent:lock', ifRevision: old.revision },
+      {},
+      { name: 'newer:lock' },
+    ];
+    const [first, absent, present, last] = await a.writeAll(writes);
+    deepEqual([absent, present], [undefined, undefined]);
+    ok(first !== undefined && last !== undefined);
+    deepEqual(await a.read(...writes.map(({ name = NAME }) => name)), [first, undefined, old, last]);
   },
 
   'succeeds for one of many replicas that saw the same revision': async ({ a, b, connect }) => {
     const replicas = [a, b, await connect(), await connect(), await connect()];
-    let revision: number | undefined = 0;
+    let ifRevision = 0;
     for (let round = 0; round < 10; round++) {
-      const results = await Promise.all(replicas.map((replica, i) => replica.write(revision ?? 0, String(i))));
-      const all = results.map((result, i) => ({ revision: result, value: String(i) }));
-      const winners = all.filter((result) => result.revision !== undefined);
+      const written = await Promise.all(replicas.map((replica, i) => replica.write({ ifRevision, value: String(i) })));
+      const winners = written.filter((record) => record !== undefined);
       deepEqual(winners, await a.read(NAME));
-      revision = winners[0]?.revision;
+      ifRevision = winners[0]?.revision ?? 0;
     }
   },
 
   'does nothing in another incarnation, where none is noted, and at its `until` or later': async (context) => {
     const { a, connectElsewhere } = context;
     const [elsewhere, { time, incarnation }] = [await connectElsewhere(), await a.sync()];
-    equal(await elsewhere.write(0), undefined);
+    equal(await elsewhere.write(), undefined);
     const others = ['', '/0', `other/${String(incarnation.since)}`, `${incarnation.id}0`];
-    for (const other of others) equal(await a.write(0, '{}', { incarnation: other }), undefined);
-    for (const until of [0, time - 1, time]) equal(await a.write(0, '{}', { until }), undefined);
+    for (const other of others) equal(await a.write({}, { incarnation: other }), undefined);
+    for (const until of [0, time - 1, time]) equal(await a.write({}, { until }), undefined);
     deepEqual([...(await a.read(NAME)), ...(await elsewhere.read(NAME))], [undefined, undefined]);
   },
 
@@ -125,7 +130,7 @@ export const WRITE: Rules = {
     await passTime(forgetAfterMs + 20);
     await eventually('the record is forgotten', async () => (await a.read(NAME))[0] === undefined || undefined);
     const { time, records } = await a.sync({ read: [name] });
-    deepEqual([records, await a.write(record.revision)], [[kept], undefined]);
+    deepEqual([records, await a.write({ ifRevision: record.revision })], [[kept], undefined]);
     ok((await a.put()).revision >= time);
   },
 };

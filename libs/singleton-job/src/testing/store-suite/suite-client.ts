@@ -61,30 +61,31 @@ export class SuiteClient {
     return (await this.sync({ read: names })).records;
   }
 
-  /** Of the incarnation that this replica has seen, and not too late, unless `rest` says so. */
-  async writeAll(writes: readonly Write[], rest: Partial<CasRequest> = {}): Promise<readonly (number | undefined)[]> {
+  /**
+   * Writes {@link NAME} if it is absent, unless a write says otherwise. Of the incarnation that this replica has seen, and not too late, unless
+   * `rest` says so. Resolves to the records that were written.
+   */
+  async writeAll(
+    writes: readonly Partial<Write>[],
+    rest: Partial<CasRequest> = {},
+  ): Promise<readonly (StoredRecord | undefined)[]> {
     const { time, incarnation } = this.#seen ?? (await this.sync());
-    return this.store.compareAndSet({ incarnation: incarnation.id, until: time + LONG_MS, writes, ...rest });
+    const all = writes.map((write) => ({ name: NAME, ifRevision: 0, value: '{}', ...write }));
+    const request = { incarnation: incarnation.id, until: time + LONG_MS, writes: all, ...rest };
+    const revisions = await this.store.compareAndSet(request);
+    return all.map(({ value }, i) => (revisions[i] === undefined ? undefined : { revision: revisions[i], value }));
   }
 
-  /** Writes the record if it has this revision. */
-  async write(ifRevision: number, value = '{}', rest?: Partial<CasRequest>): Promise<number | undefined> {
-    const [revision] = await this.writeAll([{ name: NAME, ifRevision, value }], rest);
-    return revision;
+  /** The same for one record. */
+  async write(write: Partial<Write> = {}, rest?: Partial<CasRequest>): Promise<StoredRecord | undefined> {
+    return (await this.writeAll([write], rest))[0];
   }
 
   /** Writes a record over the one that was there, and expects that it is written. */
   async put(value = '{}', old = { revision: 0 }, rest: Partial<Write> = {}): Promise<StoredRecord> {
-    const [revision] = await this.writeAll([{ name: NAME, ifRevision: old.revision, value, ...rest }]);
-    ok(revision !== undefined, `not written at revision ${String(old.revision)}`);
-    return { revision, value };
-  }
-
-  /** Writes a record of each name, if there is none. Undefined: not written. */
-  async create(names: readonly string[]): Promise<readonly (StoredRecord | undefined)[]> {
-    const writes = names.map((name) => ({ name, ifRevision: 0, value: JSON.stringify(name) }));
-    const revisions = await this.writeAll(writes);
-    return writes.map(({ value }, i) => (revisions[i] === undefined ? undefined : { revision: revisions[i], value }));
+    const record = await this.write({ value, ifRevision: old.revision, ...rest });
+    ok(record !== undefined, `not written at revision ${String(old.revision)}`);
+    return record;
   }
 
   /** Publishes, and waits until these replicas have a hint. A store without messages has nothing to do. */
