@@ -108,7 +108,7 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     // another node is another server
     const { incarnation } = await replica.sync({ renew: [A], read: NAMES });
     expect(incarnation.id).toContain(/run_id:(\w+)/.exec(await to.admin.info('server'))?.[1]);
-    for (const write of writes) expect(await replica.write(write)).toBeUndefined();
+    for (const write of writes) expect((await replica.writeAll([write]))[0]).toBeUndefined();
     await replica.put('{}', undefined, { name: 'absent:lock' });
     expect((await replica.read('absent:lock'))[0]).toMatchObject({ value: '{}' });
     expect(events).not.toContain('disconnected');

@@ -158,7 +158,7 @@ describe('a key that another program uses', () => {
     for (const text of ['', 'hello', '{"holder":"x"}', '12', '-1 {}', '1e300 {}', '99999999999999999999 {}']) {
       await fixture.raw.set(RECORD, text);
       expect([text, await a.read(NAME)]).toEqual([text, ['unreadable']]);
-      for (const revision of [0, 12]) expect(await a.write({ ifRevision: revision })).toBeUndefined();
+      for (const revision of [0, 12]) expect(await a.write('{}', { revision })).toBeUndefined();
       expect(await fixture.raw.get(RECORD)).toBe(text);
     }
   });
@@ -244,7 +244,7 @@ describe('a user who may not see the server', () => {
     expect(incarnation).toEqual({ id: `/${String(time)}`, since: time, isFirst: true });
     const record = await blind.put();
     // who sees the server notes it
-    expect(await a.write({ ifRevision: record.revision }, { incarnation: incarnation.id })).toBeUndefined();
+    expect(await a.write('{}', record, { incarnation: incarnation.id })).toBeUndefined();
     const { incarnation: seen } = await a.sync({ grant: [A] });
     expect(seen).toMatchObject({ id: expect.stringMatching(/^\w+\//), isFirst: false });
     // and who does not leaves it alone

@@ -39,7 +39,7 @@ export const RESTART: Rules = {
   'makes another incarnation, which is not the first, and refuses old writes': async ({ fixture, a, b, passTime }) => {
     const record = await a.put();
     const { incarnation: before } = await a.sync();
-    const late = async () => [await a.write({ ifRevision: record.revision }, { incarnation: before.id })];
+    const late = async () => [await a.write('{}', record, { incarnation: before.id })];
     await passTime(2);
     await fixture.restart?.();
     deepEqual(await eventually('an answer before a sync', late), [undefined]);

@@ -65,14 +65,13 @@ export const UNREADABLE_RECORD: Rules = {
 
 export const WRITE: Rules = {
   'is carried out only at the revision that it names, 0 for none, so it may come twice or late': async ({ a, b }) => {
-    deepEqual([await b.write({ ifRevision: 1 }), await b.read(NAME)], [undefined, [undefined]]);
+    deepEqual([await b.write('1', { revision: 1 }), await b.read(NAME)], [undefined, [undefined]]);
     const first = await a.put('1');
-    const write = { ifRevision: first.revision, value: '2' };
-    const [second, again] = await Promise.all([a.write(write), a.write(write)]);
+    const [second, again] = await Promise.all([a.write('2', first), a.write('2', first)]);
     equal(again, undefined);
     const third = await b.put('1', second);
-    for (const ifRevision of [0, first.revision, second?.revision, third.revision + 1])
-      equal(await a.write({ ifRevision, value: '2' }), undefined);
+    const wrong = [undefined, first, second, { revision: third.revision + 1 }];
+    for (const old of wrong) equal(await a.write('2', old), undefined);
     deepEqual(await b.read(NAME), [third]);
   },
 
@@ -89,26 +88,20 @@ export const WRITE: Rules = {
 
   'fails without the others of its request, and each has its answer': async ({ a }) => {
     const old = await a.put('1');
-    const writes = [
-      { name: 'new:lock' },
-      { name: 'absent:lock', ifRevision: old.revision },
-      {},
-      { name: 'newer:lock' },
-    ];
-    const [first, absent, present, last] = await a.writeAll(writes);
-    deepEqual([absent, present], [undefined, undefined]);
-    ok(first !== undefined && last !== undefined);
-    deepEqual(await a.read(...writes.map(({ name = NAME }) => name)), [first, undefined, old, last]);
+    const [x, y, z] = ['x:lock', 'y:lock', 'z:lock'];
+    const written = await a.writeAll([{ name: x }, { name: y, ifRevision: old.revision }, {}, { name: z }]);
+    deepEqual(written.map(Boolean), [true, false, false, true]);
+    deepEqual(await a.read(x, y, NAME, z), [written[0], undefined, old, written[3]]);
   },
 
   'succeeds for one of many replicas that saw the same revision': async ({ a, b, connect }) => {
     const replicas = [a, b, await connect(), await connect(), await connect()];
-    let ifRevision = 0;
+    let old: StoredRecord | undefined;
     for (let round = 0; round < 10; round++) {
-      const written = await Promise.all(replicas.map((replica, i) => replica.write({ ifRevision, value: String(i) })));
+      const written = await Promise.all(replicas.map((replica, i) => replica.write(String(i), old)));
       const winners = written.filter((record) => record !== undefined);
       deepEqual(winners, await a.read(NAME));
-      ifRevision = winners[0]?.revision ?? 0;
+      [old] = winners;
     }
   },
 
@@ -117,8 +110,8 @@ export const WRITE: Rules = {
     const [elsewhere, { time, incarnation }] = [await connectElsewhere(), await a.sync()];
     equal(await elsewhere.write(), undefined);
     const others = ['', '/0', `other/${String(incarnation.since)}`, `${incarnation.id}0`];
-    for (const other of others) equal(await a.write({}, { incarnation: other }), undefined);
-    for (const until of [0, time - 1, time]) equal(await a.write({}, { until }), undefined);
+    for (const other of others) equal(await a.write('{}', undefined, { incarnation: other }), undefined);
+    for (const until of [0, time - 1, time]) equal(await a.write('{}', undefined, { until }), undefined);
     deepEqual([...(await a.read(NAME)), ...(await elsewhere.read(NAME))], [undefined, undefined]);
   },
 
@@ -130,7 +123,7 @@ export const WRITE: Rules = {
     await passTime(forgetAfterMs + 20);
     await eventually('the record is forgotten', async () => (await a.read(NAME))[0] === undefined || undefined);
     const { time, records } = await a.sync({ read: [name] });
-    deepEqual([records, await a.write({ ifRevision: record.revision })], [[kept], undefined]);
+    deepEqual([records, await a.write('{}', record)], [[kept], undefined]);
     ok((await a.put()).revision >= time);
   },
 };

@@ -65,10 +65,7 @@ export class SuiteClient {
    * Writes {@link NAME} if it is absent, unless a write says otherwise. Of the incarnation that this replica has seen, and not too late, unless
    * `rest` says so. Resolves to the records that were written.
    */
-  async writeAll(
-    writes: readonly Partial<Write>[],
-    rest: Partial<CasRequest> = {},
-  ): Promise<readonly (StoredRecord | undefined)[]> {
+  async writeAll(writes: readonly Partial<Write>[], rest: Partial<CasRequest> = {}) {
     const { time, incarnation } = this.#seen ?? (await this.sync());
     const all = writes.map((write) => ({ name: NAME, ifRevision: 0, value: '{}', ...write }));
     const request = { incarnation: incarnation.id, until: time + LONG_MS, writes: all, ...rest };
@@ -76,14 +73,14 @@ export class SuiteClient {
     return all.map(({ value }, i) => (revisions[i] === undefined ? undefined : { revision: revisions[i], value }));
   }
 
-  /** The same for one record. */
-  async write(write: Partial<Write> = {}, rest?: Partial<CasRequest>): Promise<StoredRecord | undefined> {
-    return (await this.writeAll([write], rest))[0];
+  /** Writes the record over the one that this replica has seen. */
+  async write(value = '{}', old = { revision: 0 }, rest?: Partial<CasRequest>): Promise<StoredRecord | undefined> {
+    return (await this.writeAll([{ value, ifRevision: old.revision }], rest))[0];
   }
 
-  /** Writes a record over the one that was there, and expects that it is written. */
+  /** The same, for a write that must succeed. */
   async put(value = '{}', old = { revision: 0 }, rest: Partial<Write> = {}): Promise<StoredRecord> {
-    const record = await this.write({ value, ifRevision: old.revision, ...rest });
+    const [record] = await this.writeAll([{ value, ifRevision: old.revision, ...rest }]);
     ok(record !== undefined, `not written at revision ${String(old.revision)}`);
     return record;
   }
