@@ -75,8 +75,7 @@ BEGIN
     WHERE project = a_project AND server = this_server AND server || '/' || since = incarnation) THEN RETURN '{}'; END IF;
 
   WITH wanted AS (
-    SELECT DISTINCT ON (name) * FROM unnest(names, revisions, new_values, forget_after)
-      WITH ORDINALITY AS w (name, if_revision, new_value, life, place) ORDER BY name, place
+    SELECT * FROM unnest(names, revisions, new_values, forget_after) w (name, if_revision, new_value, life)
   ), changed AS (
     UPDATE {schema}.records r SET revision = greatest(r.revision + 1, now), value = new_value, forget_at = now + life
     FROM (SELECT w.* FROM wanted w JOIN {schema}.records USING (name) WHERE project = a_project FOR UPDATE OF records SKIP LOCKED) w

@@ -64,12 +64,7 @@ export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSes
       writes.map(({ forgetAfterMs }) => forgetAfterMs),
     ]);
     const revisions = new Map(Object.entries(written));
-    return writes.map(({ name }) => {
-      const revision = revisions.get(name);
-      // of two writes with one name only the first was tried
-      revisions.delete(name);
-      return revision;
-    });
+    return writes.map(({ name }) => revisions.get(name));
   }
 
   /** On the connection that listens: what waits there delays no other request. */
