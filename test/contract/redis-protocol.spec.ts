@@ -121,7 +121,7 @@ describe('what Redis sees', () => {
     const names = (count: number) => Array.from({ length: count }, (_, i) => `${String(i)}:lock`);
     await a.store.publish?.(names(2));
     await a.store.publish?.(names(100));
-    await a.store.publish?.(names(101));
+    await a.store.publish?.(names(1_000));
     await a.store.publish?.('*');
     await eventually('all messages arrive', () => messages.at(3));
     expect(messages).toEqual(
