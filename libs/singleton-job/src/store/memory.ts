@@ -20,8 +20,8 @@ const NOT_NOTED: Incarnation = { id: '', since: 0, isFirst: false };
 
 /** All that a server keeps, and would lose at once. */
 export interface MemoryData {
-  /** With the server that noted it. Undefined: nothing is noted. */
-  noted: (Incarnation & { readonly server: string }) | undefined;
+  /** Undefined: nothing is noted. */
+  noted: Incarnation | undefined;
   /** When each lease ends. */
   readonly leases: Map<LeaseId, number>;
   /** With the time at which each may be forgotten. */
@@ -57,16 +57,15 @@ export class MemoryServer {
     }
     for (const id of [...renew.filter((one) => leases.has(one)), ...grant]) leases.set(id, time + lifeOf(id));
     for (const id of revoke) leases.delete(id);
-    const { id, since, isFirst } = noted;
     const remaining = new Map([...leases].map(([lease, end]) => [lease, end - time]));
-    return { time, incarnation: { id, since, isFirst }, leases: remaining, records };
+    return { time, incarnation: { ...noted }, leases: remaining, records };
   }
 
   compareAndSet({ incarnation, until, writes }: CasRequest): (number | undefined)[] {
-    const { noted } = this.data;
     const time = this.now();
     this.#sweep(time);
-    const isCurrent = noted?.id === incarnation && noted.server === this.server && time < until;
+    const isNoted = this.data.noted?.id === incarnation && incarnation.startsWith(`${this.server}/`);
+    const isCurrent = isNoted && time < until;
     return writes.map((write) => (isCurrent ? this.#write(write, time) : undefined));
   }
 
@@ -75,10 +74,9 @@ export class MemoryServer {
   }
 
   #note(isNewcomer: boolean, since: number): void {
-    const { noted } = this.data;
-    if (noted?.server === this.server) return;
-    const isFirst = noted === undefined && isNewcomer;
-    this.data.noted = { id: `${this.server}/${since}`, server: this.server, since, isFirst };
+    if (this.data.noted?.id.startsWith(`${this.server}/`)) return;
+    const isFirst = this.data.noted === undefined && isNewcomer;
+    this.data.noted = { id: `${this.server}/${since}`, since, isFirst };
   }
 
   /** As a replica sees it. */
