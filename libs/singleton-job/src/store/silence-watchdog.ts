@@ -27,7 +27,10 @@ export class SilenceWatchdog {
       return await answer;
     } finally {
       this.#waiting -= 1;
-      if (this.#waiting === 0) this.#rest();
+      if (this.#waiting === 0) {
+        clearTimeout(this.#timer);
+        clearImmediate(this.#turn);
+      }
     }
   }
 
@@ -41,10 +44,5 @@ export class SilenceWatchdog {
     };
     // a process that was blocked or stopped first reads the answers that arrived in the meantime
     this.#timer = setTimeout(() => (this.#turn = setImmediate(look)), this.silenceMs).unref();
-  }
-
-  #rest(): void {
-    clearTimeout(this.#timer);
-    clearImmediate(this.#turn);
   }
 }

@@ -24,6 +24,7 @@ export interface Failure {
 
 /** The error for a failure, on one line: what happened, and what a person can do, if anything. */
 export function storeError(cause: unknown, failure: Failure): LockStoreError {
+  if (cause instanceof LockStoreError) return cause;
   const { store, request, text, isAnswer } = failure;
   const { code, fix } = diagnose(failure);
   const to = request === undefined ? '' : ` '${request}'`;

@@ -1,15 +1,6 @@
-import { LockStoreError } from '../../base/errors/lock-store.error.js';
+import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Fixes, storeError, textOf } from '../store-errors.js';
 import { grantSql } from './schema.js';
-
-/** What the library knows about a failed request. */
-export interface FailedRequest {
-  readonly schema: string;
-  /** The role of the connection, where it is known. */
-  readonly role?: string | undefined;
-  /** Undefined: there is no connection. */
-  readonly step?: string | undefined;
-}
 
 /** By SQLSTATE, or the code of an error of Node, and the message after it. */
 const FIXES: Fixes = {
@@ -35,13 +26,12 @@ const FIXES: Fixes = {
   STORE_UNREACHABLE: { '^55000': 'Connect to the primary' },
 };
 
-/** The error for a failure of PostgreSQL or of its connection. */
-export function postgresError(error: unknown, { schema, role = 'your role', step }: FailedRequest): LockStoreError {
-  if (error instanceof LockStoreError) return error;
+/** The error for a failure of PostgreSQL, or of its connection if there is no `request`. `role`: of the connection, where it is known. */
+export function postgresError(error: unknown, schema: string, role = 'your role', request?: string): LockStoreError {
   const state = sqlState(error);
   return storeError(error, {
     store: 'PostgreSQL',
-    request: step,
+    request,
     text: textOf(error).replace(/[.\s]+$/, '') + (state && ` (${state})`),
     isAnswer: state !== '',
     about: codeOf(error),

@@ -112,7 +112,7 @@ export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSes
   }
 
   protected toError(error: unknown, request?: string): LockStoreError {
-    return postgresError(error, { schema: this.#schema, role: this.#server?.role, step: request });
+    return postgresError(error, this.#schema, this.#server?.role, request);
   }
 
   protected override delayMs(failures: number, reason: unknown): number {

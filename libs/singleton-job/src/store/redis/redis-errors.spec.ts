@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { LockStoreError } from '../../base/errors/lock-store.error.js';
 import { CONNECTION_LOST, type FailedRequest, NOT_THE_PRIMARY, redisError, says } from './redis-errors.js';
 import { messagesMissing } from '../hints.js';
-import { evictionWarning, restartsHidden } from './redis-warnings.js';
+import { evictionWarning, restartsHidden } from './server-check.js';
 
 const SYNC: FailedRequest = { projectName: 'myapp', kind: 'server', command: 'sync' };
 const SYNC_ON_CLUSTER: FailedRequest = { ...SYNC, kind: 'cluster' };

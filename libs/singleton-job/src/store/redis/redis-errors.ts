@@ -1,4 +1,4 @@
-import { LockStoreError } from '../../base/errors/lock-store.error.js';
+import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { storeError, textOf } from '../store-errors.js';
 import { FIXES } from './redis-fixes.js';
 
@@ -31,7 +31,6 @@ const NOISE =
 
 /** The error for a failure of Redis or of its connection. */
 export function redisError(error: unknown, { projectName, kind, command }: FailedRequest): LockStoreError {
-  if (error instanceof LockStoreError) return error;
   hideArguments(error);
   return storeError(error, {
     store: 'Redis',

@@ -13,9 +13,8 @@ import {
 } from './redis-clients.js';
 import { type FailedRequest, OF_ANOTHER_NODE, redisError, says, WRONG_TYPE } from './redis-errors.js';
 import { RedisSession } from './redis-session.js';
-import { restartsHidden } from './redis-warnings.js';
 import { COMPARE_AND_SET, SYNC } from './scripts.js';
-import { checkServer } from './server-check.js';
+import { checkServer, restartsHidden } from './server-check.js';
 
 /** All keys and the channel begin with the name of the project in braces: they are in one slot of a cluster. */
 export type RedisStoreOptions = ServerStoreOptions<RedisConnectionOptions>;
@@ -99,10 +98,8 @@ export class RedisStore extends ServerStore<RedisStoreOptions, RedisSession> {
     return new RedisSession(client, {
       lost,
       silenceMs: this.silenceMs,
-      check: (one, error) => this.#check(one, error),
-      reconnected: () => {
-        this.connected();
-      },
+      check: this.#check.bind(this),
+      reconnected: this.connected.bind(this),
       readCredentials: async () => credentialsOf(await this.source()),
     });
   }
