@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Cluster, type ClusterOptions } from 'ioredis';
 import { Cluster as Cluster5 } from 'ioredis5';
 import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/redis/redis-clients.js';
@@ -165,19 +165,14 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
   });
 
   it('is asked for no password when it is closed', async () => {
-    let calls = 0;
-    const connection = { nodes: cluster.addresses };
-    const { store } = await connect(client(), {
-      readConnection: () => {
-        calls++;
-        return Promise.resolve(connection);
-      },
-    });
-    const before = calls;
+    const readConnection = jest.fn(() => Promise.resolve({ nodes: cluster.addresses }));
+    const { store } = await connect(client(), { readConnection });
+    const { calls } = readConnection.mock;
+    const before = calls.length;
     await store.close();
     // a socket reports its end in a later turn
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect([before > 0, calls]).toEqual([true, before]);
+    expect([before > 0, calls.length]).toEqual([true, before]);
   });
 
   it('reports a connection to a node in place of one that was lost', async () => {

@@ -10,8 +10,8 @@ export const HINT: Rules = {
     const names = ['price-tick:lock', 'größe "4711" 🚆:mutex'];
     await a.hint(names, [b, c]);
     await elsewhere.hint(['elsewhere:lock'], [elsewhere]);
-    const expected = a.store.publish === undefined ? [[], [], []] : [names, names, ['elsewhere:lock']];
-    deepEqual([b.hints, c.hints, elsewhere.hints], expected);
+    if (a.store.publish === undefined) return;
+    deepEqual([b.hints, c.hints, elsewhere.hints], [names, names, ['elsewhere:lock']]);
   },
 
   'may be about a thousand records': async ({ a, b }) => {
@@ -25,8 +25,9 @@ export const HINT: Rules = {
     b.store.addListener({ hint: () => JSON.parse('no JSON') as undefined });
     b.store.addListener({ hint: () => seen.push('last') });
     await a.hint('*', [b]);
-    if (a.store.publish !== undefined) await eventually('the last listener is called', () => seen[0]);
-    deepEqual(seen, a.store.publish === undefined ? [] : ['last']);
+    if (a.store.publish === undefined) return;
+    await eventually('the last listener is called', () => seen[0]);
+    deepEqual(seen, ['last']);
   },
 };
 

@@ -54,8 +54,7 @@ export const RESTART: Rules = {
 };
 
 export const DATA_LOSS: Rules = {
-  'makes another incarnation, without leases and records, and refuses old writes': async (context) => {
-    const { fixture, a, b, passTime } = context;
+  'makes another incarnation, which is empty, and refuses old writes': async ({ fixture, a, b, passTime }) => {
     const [{ incarnation: before }] = [await a.sync(), await a.put()];
     for (const isNewcomer of [true, false]) {
       await passTime(5);

@@ -105,8 +105,7 @@ export const WRITE: Rules = {
     }
   },
 
-  'does nothing in another incarnation, where none is noted, and at its `until` or later': async (context) => {
-    const { a, connectElsewhere } = context;
+  'does nothing in another incarnation, or none, and at its `until` or later': async ({ a, connectElsewhere }) => {
     const [elsewhere, { time, incarnation }] = [await connectElsewhere(), await a.sync()];
     equal(await elsewhere.write(), undefined);
     const others = ['', '/0', `other/${String(incarnation.since)}`, `${incarnation.id}0`];
