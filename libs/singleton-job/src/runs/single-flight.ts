@@ -92,7 +92,8 @@ export class SingleFlight {
 
   /** Starts a run. None may be in flight. */
   start(tick: Tick, term: Term, record = recordOf(term), isWritten = false): void {
-    const run = new Run(this.parts, { ...tick, term, record, isWritten });
+    // no literal of each run begins with a spread and adds to it: V8 gives each such object hidden classes of its own, and frees them late
+    const run = new Run(this.parts, { term, record, isWritten, ...tick });
     this.inFlight = run;
     void run.begin().then(() => {
       this.inFlight = undefined;
@@ -232,8 +233,8 @@ export class Run implements RunControl {
       }
     }
     this.#timeout?.cancel();
-    const end = { endedAt: this.#term.storeNowAtMost(), outcome: this.outcome };
-    this.#record = { ...this.#record, ...end, ...(message !== undefined && { error: message }) };
+    const error = message !== undefined && { error: message };
+    this.#record = { endedAt: this.#term.storeNowAtMost(), outcome: this.outcome, ...error, ...this.#record };
     this.#writeRecord();
   }
 
