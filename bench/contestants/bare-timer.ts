@@ -16,7 +16,7 @@ function aim(job: Job, offsetMs: number, after = Date.now()): void {
       setTimeout(fire, earlyMs);
       return;
     }
-    void job.run({ scheduledAtMs: slot });
+    void job.run({ scheduledAt: slot });
     aim(job, offsetMs, Math.max(slot, Date.now()));
   };
   setTimeout(fire, slot - Date.now());

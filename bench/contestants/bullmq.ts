@@ -19,7 +19,7 @@ export const start: Start = async ({ settings, jobs }) => {
   const worker = new Worker(
     queue.name,
     // the id ends in the slot
-    async ({ name, id }) => byName.get(name)?.run({ scheduledAtMs: Number(id?.split(':').at(-1)) }),
+    async ({ name, id }) => byName.get(name)?.run({ scheduledAt: Number(id?.split(':').at(-1)) }),
     // a slot that has passed is useless, so nothing is kept
     { ...shared, concurrency: jobs.length, removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } },
   );

@@ -25,8 +25,8 @@ export interface JobSpec {
 
 /** What a contestant knows of a run that it starts. */
 export interface Tick {
-  /** The slot, in milliseconds since the epoch. */
-  readonly scheduledAtMs?: number;
+  /** The slot; a number is in milliseconds since the epoch. */
+  readonly scheduledAt?: Date | number;
   /** Ends the run early. */
   readonly signal?: AbortSignal;
 }

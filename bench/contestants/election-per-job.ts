@@ -56,7 +56,7 @@ async function runAtFixedRate({ periodMs, run }: Job, isLeader: () => boolean, s
     await delay(tickMs - Date.now(), null, { signal }).catch(() => null);
     if (signal.aborted) break;
     if (!isLeader() || running !== undefined) continue;
-    running = run({ scheduledAtMs: tickMs }).finally(() => {
+    running = run({ scheduledAt: tickMs }).finally(() => {
       running = undefined;
     });
   }

@@ -40,9 +40,9 @@ function emptyRun(): () => Promise<void> {
 function timedRun({ periodMs }: JobSpec): (tick: Tick) => Promise<void> {
   const late = (lateMs[periodMs] ??= []);
   let beforeMs = NaN;
-  return ({ scheduledAtMs }) => {
+  return ({ scheduledAt }) => {
     const nowMs = performance.timeOrigin + performance.now();
-    const ms = scheduledAtMs === undefined ? Math.abs(nowMs - beforeMs - periodMs) : nowMs - scheduledAtMs;
+    const ms = scheduledAt === undefined ? Math.abs(nowMs - beforeMs - periodMs) : nowMs - Number(scheduledAt);
     beforeMs = nowMs;
     if (!Number.isNaN(ms)) late.push(ms);
     return Promise.resolve();
@@ -50,9 +50,9 @@ function timedRun({ periodMs }: JobSpec): (tick: Tick) => Promise<void> {
 }
 
 function reportedRun({ name: job, takesMs = 0 }: JobSpec): (tick: Tick) => Promise<void> {
-  return async ({ scheduledAtMs, signal = NEVER }) => {
+  return async ({ scheduledAt: slot, signal = NEVER }) => {
     const run = ++runs;
-    const scheduledAt = scheduledAtMs === undefined ? undefined : new Date(scheduledAtMs).toISOString();
+    const scheduledAt = slot === undefined ? undefined : new Date(slot).toISOString();
     report('runStarted', { job, run, scheduledAt });
     await delay(takesMs, undefined, { signal }).catch(() => undefined);
     report(signal.aborted ? 'runCancelled' : 'runSucceeded', { job, run });
