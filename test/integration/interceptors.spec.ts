@@ -109,7 +109,7 @@ describe('An interceptor', () => {
       ),
     );
     expect(await problemsOf(startDisabled({}, { interceptors: ContextInterceptor as unknown as [] }))).toEqual([
-      expect.stringContaining('interceptors must be a list of interceptors'),
+      expect.stringContaining('interceptors must be a list, got the class ContextInterceptor: put it in brackets'),
     ]);
   });
 });

@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
-import { ConfigModule } from '@nestjs/config';
+import { ConfigModule, type ConfigType } from '@nestjs/config';
 import { TerminusModule } from '@nestjs/terminus';
 import { SingletonJobModule } from 'nestjs-singleton-job';
 import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
 import { singletonJobConfig } from './config/singleton-job.config.js';
 import { workerConfig } from './config/worker.config.js';
 import { EventFeed } from './events/event-feed.js';
-import { EventsController } from './events/events.controller.js';
+import { EventsModule } from './events/events.module.js';
 import { HealthController } from './health/health.controller.js';
 import { Heartbeat } from './heartbeat/heartbeat.js';
 import { JobsController } from './jobs/jobs.controller.js';
@@ -23,12 +23,20 @@ import { SpanExport } from './tracing/span-export.js';
 @Module({
   imports: [
     ConfigModule.forRoot({ load: [singletonJobConfig, workerConfig], isGlobal: true, ignoreEnvFile: true }),
-    SingletonJobModule.forRootAsync(singletonJobConfig.asProvider()),
+    SingletonJobModule.forRootAsync({
+      imports: [EventsModule],
+      inject: [singletonJobConfig.KEY, EventFeed],
+      useFactory: (config: ConfigType<typeof singletonJobConfig>, feed: EventFeed) => ({
+        ...config,
+        observers: [feed],
+      }),
+    }),
     // health checks come every few seconds, and their caller gets the result
     TerminusModule.forRoot({ logger: false }),
+    EventsModule,
     MetricsModule,
   ],
-  controllers: [OverviewController, HealthController, JobsController, PricesController, EventsController],
+  controllers: [OverviewController, HealthController, JobsController, PricesController],
   providers: [
     Heartbeat,
     Prices,
@@ -36,7 +44,6 @@ import { SpanExport } from './tracing/span-export.js';
     PriceImport,
     DailyReport,
     ReportArchive,
-    EventFeed,
     SpanExport,
     SingletonJobHealthIndicator,
   ],

@@ -8,7 +8,7 @@ export { LockLostError, LocksClosedError, LockUnavailableError } from './base/er
 export { InvalidJobsError, InvalidLockError, InvalidOptionsError } from './base/errors/mistakes.errors.js';
 export { LeaseLostError, type RunAbortCode, RunAbortedError } from './base/errors/run.errors.js';
 export { SingletonJobError } from './base/errors/singleton-job.error.js';
-export { JOB_EVENTS, type JobEvent, type JobEvents } from './base/events/events.js';
+export { type JobEvent, type JobEvents } from './base/events/events.js';
 export { type JobObserver } from './base/events/observer.js';
 export {
   type LeadershipGain,
@@ -36,7 +36,6 @@ export {
 export {
   type HeartbeatThreadOptions,
   type InterceptorClass,
-  type ObserverClass,
   type SingletonJobOptions,
   type SingletonJobOptionsFactory,
 } from './options/singleton-job.options.js';

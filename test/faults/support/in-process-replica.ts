@@ -49,6 +49,7 @@ export class InProcessReplica {
       lockExpiry: LOCK_EXPIRY_MS,
       shutdownTimeout: '3s',
       ...options,
+      observers: [this.observer],
     });
     const shortestLifeMs = resolved.lockExpiryMs;
     const store: Store = isPostgres(connection)
@@ -60,7 +61,7 @@ export class InProcessReplica {
     };
     const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: () => undefined };
     const id = createReplicaId(node);
-    const { pool } = createReplica(resolved, { id, store, log: sink, observers: [this.observer] });
+    const { pool } = createReplica(resolved, { id, store, log: sink });
     for (const job of jobs) pool.add(job);
     pool.start();
     this.pool = pool;

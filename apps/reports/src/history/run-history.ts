@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { JobEvents, JobObserver, RunOutcome } from 'nestjs-singleton-job';
+import { type JobEvents, OnJobEvent, type RunOutcome } from 'nestjs-singleton-job';
 import { AppRedis } from '../redis.js';
 
 /** One run of a singleton job. Its id in the stream begins with the time at which it ended. */
@@ -19,18 +19,21 @@ export const PAGE_SIZE = 500;
 
 /** Writes down each run of a singleton job in this process. */
 @Injectable()
-export class RunRecorder implements JobObserver {
+export class RunRecorder {
   constructor(private readonly redis: AppRedis) {}
 
-  async runSucceeded(run: JobEvents['runSucceeded']): Promise<void> {
+  @OnJobEvent('runSucceeded')
+  async succeeded(run: JobEvents['runSucceeded']): Promise<void> {
     await this.#add(run, 'succeeded');
   }
 
-  async runFailed(run: JobEvents['runFailed']): Promise<void> {
+  @OnJobEvent('runFailed')
+  async failed(run: JobEvents['runFailed']): Promise<void> {
     await this.#add(run, 'failed', String(run.error));
   }
 
-  async runCancelled(run: JobEvents['runCancelled']): Promise<void> {
+  @OnJobEvent('runCancelled')
+  async cancelled(run: JobEvents['runCancelled']): Promise<void> {
     await this.#add(run, 'cancelled', run.code);
   }
 

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ConfigType } from '@nestjs/config';
 import { type JobEvent, type JobObserver } from 'nestjs-singleton-job';
+import { Subject } from 'rxjs';
 import { workerConfig } from '../config/worker.config.js';
 import { payloadAsJson } from './payload-as-json.js';
 
@@ -10,6 +11,8 @@ import { payloadAsJson } from './payload-as-json.js';
  */
 @Injectable()
 export class EventFeed implements JobObserver {
+  /** Every event from now on. */
+  readonly events = new Subject<JobEvent>();
   /** Events from before the application was ready: the parent gets `ready` first. */
   #held: object[] | undefined = [];
 
@@ -22,7 +25,9 @@ export class EventFeed implements JobObserver {
     for (const message of [this.#stamped({ event: 'ready', payload }), ...held]) send(message);
   }
 
-  onEvent({ event, payload }: JobEvent): void {
+  onEvent(happened: JobEvent): void {
+    this.events.next(happened);
+    const { event, payload } = happened;
     if (event === 'leaseRenewed') return;
     const message = this.#stamped({ event, payload: payloadAsJson(payload) });
     if (this.#held === undefined) send(message);

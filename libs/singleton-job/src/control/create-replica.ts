@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { diagnostics } from '../base/events/diagnostics.js';
 import { LoggingObserver, type LogSink } from '../base/events/logging-observer.js';
 import { type JobObserver, notifyAll } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
@@ -31,8 +30,6 @@ interface ApplicationReplicaParts {
   readonly random?: () => number;
   /** @default no log */
   readonly log?: LogSink;
-  /** Observers in addition to the log and the diagnostics channels. */
-  readonly observers?: readonly JobObserver[];
   /** @default the heartbeat thread, if the options want one */
   readonly backup?: HeartbeatBackup | undefined;
 }
@@ -46,7 +43,7 @@ export interface ApplicationReplica {
   readonly locks: LockService;
   /** Start it before the jobs. Undefined: `heartbeatThread` is not set. */
   readonly heartbeatThread: HeartbeatThread | undefined;
-  /** Observers may be added later. They get every event after that. */
+  /** Those of the options, and others that are added later. They get every event after that. */
   readonly observers: JobObserver[];
   /** Wrap each run of the jobs that start after they were added, the first one outermost. */
   readonly interceptors: RunInterceptor[];
@@ -65,8 +62,8 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const hasHeartbeatThread = options.heartbeatThread !== undefined;
   const logged = { projectName, node: id, store: storeName, address, hasHeartbeatThread };
   const logging = log === undefined ? [] : [new LoggingObserver(logged, log, () => clock.now())];
-  const observers: JobObserver[] = [...(parts.observers ?? [])];
-  const own: JobObserver[] = [statistics, ...logging, diagnostics];
+  const observers: JobObserver[] = [...options.observers];
+  const own: JobObserver[] = [statistics, ...logging];
   const notify = notifyAll(observers, own);
   const interceptors: RunInterceptor[] = [];
   const server = serverOf(options);

@@ -17,13 +17,14 @@ import { JobExplorer } from './job-explorer.js';
 import { type Job } from '../jobs/job.js';
 import { type NestScheduleMethods } from '../jobs/nest-schedule.js';
 import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
-import { checkObservers, misspeltCallbacks, resolveProviders } from './resolve-providers.js';
+import { resolveInterceptors } from './resolve-interceptors.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/describe-connection.js';
 import { isRecord } from '../base/text/describe-value.js';
 import { resolveModuleOptions, type ResolvedOptions } from '../options/resolve-options.js';
-import { type ExtensionClass, type SingletonJobOptions } from '../options/singleton-job.options.js';
+import { type InterceptorClass, type SingletonJobOptions } from '../options/singleton-job.options.js';
 import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
 import { ENABLED_VARIABLE, misspeltVariables } from '../options/variables.js';
 import { type ApplicationReplica, createReplica, createStore, REPLICA } from '../control/create-replica.js';
@@ -139,21 +140,18 @@ export class SingletonJobModule
   async onModuleInit(): Promise<void> {
     const { options, replica } = this;
     const { pool } = replica;
-    const mistakes: { jobs: string[]; extensions: string[] } = { jobs: [], extensions: [] };
+    const mistakes: { jobs: string[]; interceptors: string[] } = { jobs: [], interceptors: [] };
     const registered = pool.jobs.map(({ job }) => job);
     const { jobs, eventMethods, nestSchedule } = this.explorer.explore(registered, mistakes.jobs);
-    const lookUp = <T>(extension: ExtensionClass<T>): T => this.moduleRef.get<T>(extension, { strict: false });
-    const observers = resolveProviders(options.observers, { what: 'observers', lookUp }, mistakes.extensions);
-    checkObservers(observers, mistakes.extensions);
-    const interceptors = resolveProviders(options.interceptors, { what: 'interceptors', lookUp }, mistakes.extensions);
-    if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.extensions]);
-    if (mistakes.extensions.length > 0) throw new InvalidOptionsError(mistakes.extensions);
+    const lookUp = (type: InterceptorClass): RunInterceptor => this.moduleRef.get(type, { strict: false });
+    const interceptors = resolveInterceptors(options.interceptors, lookUp, mistakes.interceptors);
+    if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.interceptors]);
+    if (mistakes.interceptors.length > 0) throw new InvalidOptionsError(mistakes.interceptors);
 
     await replica.heartbeatThread?.start();
     for (const job of jobs) pool.add(job);
-    replica.observers.push(...observers, ...eventMethods);
+    replica.observers.push(...eventMethods);
     replica.interceptors.push(...interceptors);
-    for (const warning of misspeltCallbacks(observers)) this.#logger.warn(warning);
     this.#announce([...registered, ...jobs]);
     this.#announceNestSchedule(nestSchedule, registered.length + jobs.length > 0);
   }

@@ -6,7 +6,7 @@ import { heartbeatThread } from './heartbeat-thread.js';
 import { isName, isNodeId, NAME_RULE, NODE_ID_RULE } from './names.js';
 import { type OptionRow, type OptionType } from './option-table.js';
 import { boolean, duration, durationOrFalse, fromCode, matching, text, timeZone } from './option-types.js';
-import { type InterceptorClass, type ObserverClass, type SingletonJobOptions } from './singleton-job.options.js';
+import { type InterceptorClass, type SingletonJobOptions } from './singleton-job.options.js';
 import { readStore } from './store-option.js';
 
 /** Ties each option to its interface in `singleton-job.options.ts`. */
@@ -15,11 +15,10 @@ type ModuleOptionTable = Readonly<Record<keyof SingletonJobOptions, OptionRow>>;
 const isSchema = (value: unknown): value is string =>
   typeof value === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(value);
 
+const isObserver = (value: unknown): value is JobObserver => isRecord(value);
 /** Whether a class is a provider is known only to the container. */
-const isObserver = (value: unknown): value is JobObserver | ObserverClass =>
-  isClass(value) || (typeof value === 'object' && value !== null);
 const isInterceptor = (value: unknown): value is RunInterceptor | InterceptorClass =>
-  isObserver(value) && (isClass(value) || 'intercept' in value);
+  isClass(value) || (isRecord(value) && 'intercept' in value);
 
 const NONE = Object.freeze([]);
 
@@ -63,9 +62,20 @@ export const MODULE_OPTIONS = {
   enabled: { type: boolean, default: true },
   rebalance: { type: boolean, default: false },
   jobs: { type: fromCode('object', readJobs), default: Object.freeze({}) },
-  observers: { type: listOf(isObserver, 'observer', 'JobObserver', 'MetricsObserver'), default: NONE },
+  observers: {
+    type: listOf(isObserver, {
+      what: 'an object with a method for each event',
+      fix: 'methods of a provider get events with @OnJobEvent',
+      example: '{ runFailed: alert }',
+    }),
+    default: NONE,
+  },
   interceptors: {
-    type: listOf(isInterceptor, 'interceptor', 'RunInterceptor', 'TransactionInterceptor'),
+    type: listOf(isInterceptor, {
+      what: 'an interceptor or the class of one',
+      fix: 'see RunInterceptor for what it implements',
+      example: 'TransactionInterceptor',
+    }),
     default: NONE,
   },
 } satisfies ModuleOptionTable;
@@ -85,19 +95,16 @@ export const MODULE_OPTION_FIXES: Readonly<Record<string, string>> = {
     'the limit of heartbeatThread is 20 s, because a leader cannot trust its locks for longer without renewing them',
 };
 
-/** A list of observers or interceptors: objects, or classes of providers. */
+/** A list of objects, or of classes of providers. */
 function listOf<T>(
   is: (value: unknown) => value is T,
-  what: string,
-  contract: string,
-  example: string,
+  { what, fix, example }: { readonly what: string; readonly fix: string; readonly example: string },
 ): OptionType<readonly T[], 'none'> {
   return fromCode('list', (value, at) => {
-    if (!Array.isArray(value)) return at.refuse(value, `a list of ${what}s`, `put it in brackets, as in [${example}]`);
+    if (!Array.isArray(value)) return at.refuse(value, 'a list', `put it in brackets, as in [${example}]`);
     const entries: readonly unknown[] = value;
     for (const [index, entry] of entries.entries()) {
-      if (is(entry)) continue;
-      at.in(index).refuse(entry, `an ${what} or the class of one`, `see ${contract} for what it implements`);
+      if (!is(entry)) at.in(index).refuse(entry, what, fix);
     }
     return Object.freeze(entries.filter(is));
   });

@@ -5,14 +5,8 @@ import { type ConnectionOptions } from '../store/open-store.js';
 import { type Duration } from '../base/text/duration.js';
 import { type JobOverrides } from './job.options.js';
 
-/** The class of a provider of the application. The library looks up the instance in the container and never constructs one. */
-export type ExtensionClass<T> = abstract new (...args: never[]) => T;
-
-/** The class of a provider that is an observer. */
-export type ObserverClass = ExtensionClass<JobObserver>;
-
-/** The class of a provider that is an interceptor. */
-export type InterceptorClass = ExtensionClass<RunInterceptor>;
+/** The class of a provider that is an interceptor. The library looks up the instance in the container and never constructs one. */
+export type InterceptorClass = abstract new (...args: never[]) => RunInterceptor;
 
 /**
  * Where the program of the heartbeat thread is. Needed in a bundle, where it is not beside the library.
@@ -221,12 +215,12 @@ export interface SingletonJobOptions {
   readonly jobs?: Readonly<Record<string, JobOverrides | undefined>> | undefined;
 
   /**
-   * Observers of events: objects, or classes of providers.
+   * Objects with a method for each event that they need.
    *
    * @default []
    * @see docs/observability.md
    */
-  readonly observers?: readonly (JobObserver | ObserverClass)[] | undefined;
+  readonly observers?: readonly JobObserver[] | undefined;
 
   /**
    * Interceptors that wrap each run, the first one outermost: objects, or classes of providers.

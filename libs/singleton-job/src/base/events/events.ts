@@ -14,7 +14,7 @@ import { type RunEnded, type RunInfo, type ScheduleKind } from './run-info.js';
  * Every event of the library and its payload. Names are in the past tense. Each replica reports only its own events.
  * A lock of `LockService` has only `requestDenied`, whose `job` begins with `lock/`.
  *
- * To add an event, add it here and to {@link JOB_EVENTS}, add a row to `docs/observability.md`, then run `npm run api`.
+ * To add an event, add it here, add a row to `docs/observability.md`, then run `npm run api`.
  */
 export interface JobEvents {
   /**
@@ -224,8 +224,7 @@ export interface JobEvents {
     readonly error?: unknown;
   };
   /**
-   * An observer threw or rejected. Nothing else was affected. Not called for a failure at this very event, nor for interceptors and
-   * subscribers of a channel.
+   * An observer threw or rejected. Nothing else was affected. Not called for a failure at this very event, nor for interceptors.
    */
   observerFailed: {
     /** The event whose callback failed. */
@@ -234,37 +233,6 @@ export interface JobEvents {
     readonly error: unknown;
   };
 }
-
-/**
- * All events, with their meaning in one line. The diagnostics channels are made from it.
- *
- * @example
- * for (const event of Object.keys(JOB_EVENTS)) subscribe(`nestjs-singleton-job:${event}`, print);
- */
-export const JOB_EVENTS = Object.freeze({
-  leadershipGained: 'This replica became the leader of the job.',
-  leadershipLost:
-    'This replica lost its lease: the store did not confirm it in time, or the lock is gone. A run in progress is aborted.',
-  leadershipReleased:
-    'This replica gave up leadership. `confirmed: false`: the store did not confirm it, and another replica leads when the lease ends.',
-  leaseRenewed: 'The store confirmed the record of this leader.',
-  runStarted: 'A run starts.',
-  runSucceeded: 'The job returned, even if its signal had fired before.',
-  runFailed: 'The job threw or rejected.',
-  runCancelled:
-    'The job threw after its signal had fired or `assertLeader()` had thrown, or the lease ended before the method was called.',
-  runSlow:
-    'A run takes longer than `warnAfter` and is still running. Once for each run, and once more if it continues after its abort.',
-  tickDropped: 'The leader skipped `count` ticks. The newest was due at `scheduledAt`.',
-  occurrencesMissed: 'The cron ticks after `from` and up to `to` will not run. One replica reports them.',
-  runInterrupted: 'The last leader ended in this run, which may have done a part of its work.',
-  eventLoopBlocked: 'The event loop was blocked for 1 s or longer. `jobs` had a run in progress.',
-  storeUnreachable: 'The store does not answer. Again after 1, 2, 4, … min.',
-  storeRecovered: 'The outage of `storeUnreachable` is over.',
-  requestDenied: 'A person must change something. With `job`: its record cannot be read. Again after 1, 2, 4, … min.',
-  warning: 'A rare condition that a person should look at. `message` says what to do.',
-  observerFailed: 'An observer threw or rejected. Not sent for a failure in `observerFailed` itself.',
-} satisfies Readonly<Record<keyof JobEvents, string>>);
 
 /** One event: its name and its payload. A `switch` on `event` narrows the type of `payload`. */
 export type JobEvent = {

@@ -8,8 +8,6 @@ import { type JobEvent, type JobEvents, type Notify } from './events.js';
  * - A callback may throw or reject: jobs are not affected, and all observers get `observerFailed`.
  * - Its result is ignored and not awaited.
  * - Each callback gets its own copy of the payload.
- * - Observers are found in `onModuleInit` of the module, after that of every other module. Earlier events, for example of a lock of
- *   `LockService`, reach only the log and the diagnostics channels.
  *
  * @example
  * const printing: JobObserver = { onEvent: ({ event, payload }) => console.log(event, payload) };
@@ -67,7 +65,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** A copy, because an observer could write to properties and dates at run time. Errors are not copied. */
-export function ownCopy<T extends object>(payload: T): T {
+function ownCopy<T extends object>(payload: T): T {
   const copies = Object.entries(payload).map(([key, value]: [string, unknown]) => [
     key,
     types.isDate(value) ? new Date(value) : value,

@@ -88,14 +88,14 @@ export function createTestReplica(
   const observer = new RecordingObserver(time);
   const store = Object.assign(new FaultyStore(new MemoryStore(server), time, clock), network);
   // not the environment of the test run, which may have switched the jobs of the application off
-  const options = resolveOptions({ projectName: 'test', store, ...given }, { hostName: name });
+  const raw = { projectName: 'test', store, ...given, observers: [...observers, observer] };
+  const options = resolveOptions(raw, { hostName: name });
   const thread = hasThread ? createThread({ time, server }, rate) : undefined;
   const parts = {
     id: name,
     clock,
     store,
     random,
-    observers: [...observers, observer],
     backup: thread?.backup ?? backup,
     ...(log !== undefined && { log }),
   };
