@@ -1,6 +1,7 @@
 /** Each folder of the library, from the lowest, and the folders it may import besides itself: the import rule of ARCHITECTURE.md. */
 export const LAYERS = {
   base: [],
+  log: ['base'],
   store: ['base'],
   schedule: ['base'],
   options: ['base', 'store'],
@@ -9,11 +10,11 @@ export const LAYERS = {
   locks: ['base', 'store', 'options', 'leadership'],
   runs: ['base', 'store', 'schedule', 'options', 'jobs', 'leadership'],
   'heartbeat-thread': ['base', 'store', 'leadership'],
-  control: ['base', 'store', 'options', 'jobs', 'leadership', 'locks', 'runs', 'heartbeat-thread'],
+  control: ['base', 'log', 'store', 'options', 'jobs', 'leadership', 'locks', 'runs', 'heartbeat-thread'],
   nest: ['base', 'options', 'jobs', 'locks', 'control'],
   config: ['base', 'options'],
   opentelemetry: ['base', 'options', 'control'],
   'current-run': ['base'],
   terminus: ['control'],
-  testing: ['base', 'store', 'schedule', 'options', 'jobs', 'leadership', 'heartbeat-thread', 'control'],
+  testing: ['base', 'log', 'store', 'schedule', 'options', 'jobs', 'leadership', 'heartbeat-thread', 'control'],
 };

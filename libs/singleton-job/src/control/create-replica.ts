@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { LoggingObserver, type LogSink } from '../base/events/logging-observer.js';
+import { LoggingObserver, type LogSink } from '../log/logging-observer.js';
 import { type JobObserver, notifyAll } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { HeartbeatThread } from '../heartbeat-thread/heartbeat-thread.js';
@@ -83,7 +83,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const common = { store, clock, random };
   const timing = { lifeMs: lockExpiryMs, heartbeatIntervalMs };
   const leadership: Replica = new Replica({ ...common, ...timing, id, observer: reports, backup });
-  const pool: JobPool = new JobPool(options, { ...common, replica: leadership, storeName, notify, interceptors, log });
+  const pool: JobPool = new JobPool(options, { ...common, replica: leadership, storeName, notify, interceptors });
   const steered = { pool, clock, replica: leadership, storeName };
   const commands = new JobCommands(steered);
   const registry = new SingletonJobRegistry(options, { ...steered, statistics, commands });

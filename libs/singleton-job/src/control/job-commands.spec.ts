@@ -213,7 +213,7 @@ describe('Any replica', () => {
       const refused = { started: false, reason: 'paused', leader: null, by: 'c' };
       expect(await answer(c.registry.trigger('tick'), 0)).toEqual(refused);
       await passes(3_600_000);
-      expect([...b.observer.eventLines, ...c.observer.eventLines]).toEqual([]);
+      for (const { observer } of [b, c]) expect(observer.eventLines).toEqual(['10 leaderChanged a', '100 jobPaused']);
       for (const { health } of [a, b, c]) expect(health.report()).toMatchObject({ leaderless: [], overdue: [] });
     });
 
@@ -291,7 +291,7 @@ describe('Any replica', () => {
       const a = replicas.start('a', [job()]);
       await passes(60_000);
       expect(a.registry.get('tick')).toMatchObject({ role: 'paused', pausedAt: '2027-01-01T00:00:00.000Z' });
-      expect(a.observer.eventLines).toEqual([]);
+      expect(a.observer.eventLines).toEqual(['0 jobPaused']);
       expect(await answer(a.registry.resume('tick'), 0)).toEqual({ by: 'a' });
     });
 

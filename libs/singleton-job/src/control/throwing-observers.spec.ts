@@ -94,7 +94,7 @@ describe('A misbehaving observer', () => {
     expect(failures.length > 0).toBe(how.isReported);
     const kinds = new Set(events.map(({ event }) => event));
     // else there is nothing to change
-    expect(kinds.size).toBe(how.isReported ? 15 : 14);
+    expect(kinds.size).toBe(how.isReported ? 16 : 15);
 
     await replicas.end();
     replicas.begin();

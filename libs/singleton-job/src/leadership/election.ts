@@ -62,7 +62,7 @@ export interface ElectionObserver {
   /** The record was written without the holder, or it ends with its lease: then it is not confirmed. */
   released?(term: Term, release: TermRelease): void;
   /** An answer of the store, which another replica may have written. */
-  seen?(election: Election, record: SeenRecord, before: SeenRecord): void;
+  seen?(election: Election, record: SeenRecord): void;
 }
 
 /**
@@ -226,9 +226,8 @@ export class Election {
       heartbeat.wish(this.name);
       return;
     }
-    const before = this.known;
     this.#take(record);
-    observer.seen?.(this, record, before);
+    observer.seen?.(this, record);
     this.touch();
   }
 

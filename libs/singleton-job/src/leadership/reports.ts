@@ -1,7 +1,7 @@
 import { unreadable } from '../base/errors/lock-store.error.js';
 import { type JobEvents, type Notify } from '../base/events/events.js';
 import { type LeadershipLoss } from '../base/events/reasons.js';
-import { pauseLost, scheduleDiffers } from '../base/events/warnings.js';
+import { scheduleDiffers } from '../base/events/warnings.js';
 import { type Clock } from '../base/time/clock.js';
 import { type StoreListener, type SyncResult } from '../store/store.js';
 import { type Election, type Takeover, type TermRelease } from './election.js';
@@ -63,16 +63,14 @@ export class Reports implements ReplicaObserver, StoreListener {
     this.outages.wrote(failure);
   }
 
-  seen({ name, term }: Election, record: SeenRecord, before: SeenRecord): void {
+  seen({ name, term }: Election, record: SeenRecord): void {
     const job = jobOf(name);
-    const { storeName } = this.parts;
     if (record.isUnreadable === true) {
-      this.outages.report(unreadable(name, storeName), labelOf(name));
+      this.outages.report(unreadable(name, this.parts.storeName), labelOf(name));
       return;
     }
     this.outages.allowed(labelOf(name));
     if (job === undefined) return;
-    this.#lookAtPause(job, record, before);
     if (term === undefined) this.#lookAtSchedule(job, record);
     else if (term.holder === record.value?.holder) this.#ofTerm('leaseRenewed', term, this.#timing);
   }
@@ -85,13 +83,6 @@ export class Reports implements ReplicaObserver, StoreListener {
 
   warning(warning: { readonly code: string; readonly message: string }): void {
     this.parts.notify('warning', warning);
-  }
-
-  /** A pause is over without a write of anybody: its record is older than it, or gone. */
-  #lookAtPause(job: string, { value, revision }: SeenRecord, before: SeenRecord): void {
-    const { pausedAt } = before.value ?? {};
-    if (pausedAt !== undefined && value?.pausedAt === undefined && revision < pausedAt)
-      this.parts.notify('warning', pauseLost(job, pausedAt, this.parts.storeName));
   }
 
   /** During a deploy of a change, or for ever if two applications have one project name. */

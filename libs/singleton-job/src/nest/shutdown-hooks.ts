@@ -1,4 +1,4 @@
-import { showDuration } from '../base/events/show-duration.js';
+import { showDuration } from '../base/text/duration.js';
 import { type ApplicationReplica } from '../control/create-replica.js';
 
 /** `app.enableShutdownHooks()` may come after `app.listen()`. */

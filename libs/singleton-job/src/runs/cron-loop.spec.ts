@@ -479,7 +479,7 @@ describe('A cron job', () => {
     await replicas.clock.advance(1_200);
     await stopped;
     expect(a.observer.eventLines.slice(-3)).toEqual([
-      '600100 runStarted schedule',
+      '601100 shutdownDelayed schedule',
       '601100 runSucceeded schedule',
       '601100 leadershipReleased shutdown',
     ]);

@@ -25,7 +25,7 @@ describe('A group of replicas', () => {
       '3000 runStarted schedule',
       '3000 runSucceeded schedule',
     ]);
-    expect(b.observer.eventLines).toEqual([]);
+    expect(b.observer.eventLines).toEqual(['0 leaderChanged a']);
   });
 
   it('does not compete for a disabled job', async () => {
@@ -133,6 +133,7 @@ describe('A stop', () => {
     expect(a.observer.eventLines).toEqual([
       '0 leadershipGained',
       '1000 runStarted schedule',
+      '2500 shutdownDelayed schedule',
       '4500 runSucceeded schedule',
       '4500 leadershipReleased shutdown',
     ]);
@@ -164,6 +165,7 @@ describe('A stop', () => {
     expect(a.observer.eventLines).toEqual([
       '0 leadershipGained',
       '0 runStarted schedule',
+      '2000 shutdownDelayed schedule',
       '7000 runCancelled schedule SHUTDOWN',
       '7000 leadershipReleased shutdown',
     ]);
@@ -180,7 +182,7 @@ describe('A stop', () => {
     expect(hasStopped).toBe(true);
     const b = replicas.start('b', [job({ schedule: once })]);
     await replicas.clock.advance(12_000);
-    expect(b.observer.eventLines).toEqual([]);
+    expect(b.observer.eventLines).toEqual(['8000 leaderChanged a']);
     await a.pool.close();
     expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
     await replicas.clock.advance(10_100);
@@ -226,7 +228,8 @@ describe('A stop', () => {
     // only the run's own timer is left: nothing of the library keeps the process alive
     expect(replicas.clock.pendingTimers).toBe(1);
     await replicas.clock.advance(60_000);
-    expect(a.observer.eventLines.slice(2)).toEqual(['8000 leadershipReleased shutdown', '60000 runSucceeded schedule']);
+    const lines = ['2000 shutdownDelayed schedule', '8000 leadershipReleased shutdown', '60000 runSucceeded schedule'];
+    expect(a.observer.eventLines.slice(2)).toEqual(lines);
     expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false, runInFlight: true }]);
   });
 

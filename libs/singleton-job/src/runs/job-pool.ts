@@ -1,7 +1,6 @@
 import { type Job } from '../jobs/job.js';
 import { type Notify } from '../base/events/events.js';
 import { type Clock } from '../base/time/clock.js';
-import { type LogSink } from '../base/events/logging-observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
@@ -9,11 +8,12 @@ import { JobRunner } from './job-runner.js';
 import { Rebalancing } from './rebalancing.js';
 import { within } from '../base/time/within.js';
 import { Monitor } from './monitor.js';
-import { StatusLog } from './status-log.js';
 
 /** At the end of a stop: how long a run may take after its signal fired, and how long the last releases may take after that. */
 const ABORT_MS = 1_000;
 const RELEASE_MS = 1_000;
+/** A stop that waits for runs after this time is reported. */
+const REPORT_STOP_MS = 1_000;
 
 /** A job of this replica. Without `active`: it is disabled, or not started yet. */
 export interface JobEntry {
@@ -29,15 +29,12 @@ interface JobPoolParts {
   /** In [0, 1). */
   readonly random: () => number;
   readonly interceptors: readonly RunInterceptor[];
-  /** @default no log */
-  readonly log?: LogSink | undefined;
 }
 
 /** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
 export class JobPool {
   readonly #jobs = new Map<string, JobEntry>();
   readonly #monitor: Monitor;
-  readonly #log: StatusLog | undefined;
   readonly #rebalancing: Rebalancing | undefined;
   #state: 'new' | 'started' | 'stopped' = 'new';
   #stopped: Promise<void> | undefined;
@@ -46,11 +43,8 @@ export class JobPool {
     private readonly options: ResolvedOptions,
     private readonly parts: JobPoolParts,
   ) {
-    const { projectName, heartbeatIntervalMs: lookEveryMs, rebalance } = options;
-    const { clock, log } = parts;
     const runners = (): readonly JobRunner[] => this.#runners();
-    this.#log = log && new StatusLog({ runners, clock, log, projectName, lookEveryMs });
-    this.#rebalancing = rebalance ? new Rebalancing({ ...parts, runners }) : undefined;
+    this.#rebalancing = options.rebalance ? new Rebalancing({ ...parts, runners }) : undefined;
     this.#monitor = new Monitor({ ...parts, runners });
   }
 
@@ -114,7 +108,6 @@ export class JobPool {
     const runner = new JobRunner({ ...this.parts, job, backoff: this.options, watch });
     runner.compete();
     this.parts.replica.open();
-    this.#log?.start();
     return runner;
   }
 
@@ -126,11 +119,17 @@ export class JobPool {
   async #stop(): Promise<void> {
     this.#state = 'stopped';
     this.#rebalancing?.stop();
-    const { clock } = this.parts;
+    const { clock, notify } = this.parts;
     const runners = this.#runners();
     const endMs = clock.now() + this.options.shutdownTimeoutMs;
     const abortMs = endMs - RELEASE_MS - ABORT_MS;
-    this.#log?.stop(abortMs - clock.now());
+    const report = clock.setTimer(REPORT_STOP_MS, () => {
+      for (const { inFlight } of runners.map(({ runs }) => runs)) {
+        const abortInMs = inFlight?.abortCode === undefined ? Math.max(abortMs - clock.now(), 0) : 0;
+        if (inFlight !== undefined)
+          notify('shutdownDelayed', { ...inFlight.info, elapsedMs: inFlight.elapsedMs, abortInMs });
+      }
+    });
     const untilEnded = (atMs: number, isMeant: (runner: JobRunner) => boolean): Promise<void> => {
       const withdrawn = runners.filter(isMeant).map((runner) => runner.withdraw('shutdown'));
       return within(clock, atMs - clock.now(), Promise.all(withdrawn));
@@ -139,7 +138,7 @@ export class JobPool {
     await untilEnded(abortMs, () => true);
     for (const { runs } of runners) runs.close('SHUTDOWN');
     await untilEnded(endMs - RELEASE_MS, ({ runs }) => runs.isBusy);
-    this.#log?.close();
+    report.cancel();
     await untilEnded(endMs, ({ runs }) => !runs.isBusy);
   }
 }

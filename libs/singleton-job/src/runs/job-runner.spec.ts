@@ -8,6 +8,29 @@ import { useReplicas } from '../testing/specs/use-replicas.js';
 const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 const once = interval(3_600_000);
 
+describe('A follower', () => {
+  const replicas = useReplicas();
+
+  it('tells once who leads, also through an outage and a restart of the store', async () => {
+    const [a, b] = [replicas.start('a', [job()]), replicas.start('b', [job()])];
+    await replicas.clock.advance(5_000);
+    b.store.partition();
+    await replicas.clock.advance(20_000);
+    b.store.heal();
+    replicas.server.restart(replicas.server.snapshot());
+    await replicas.clock.advance(20_000);
+    const leaders = (): unknown[] => b.observer.of('leaderChanged');
+    expect(leaders()).toEqual([{ job: 'tick', leader: 'a' }]);
+    await Promise.all([a.registry.stepDown('tick'), replicas.clock.advance(100)]);
+    await Promise.all([b.registry.stepDown('tick'), replicas.clock.advance(3_000)]);
+    expect(a.observer.of('leaderChanged')).toEqual([{ job: 'tick', leader: 'b' }]);
+    expect(leaders()).toEqual([
+      { job: 'tick', leader: 'a' },
+      { job: 'tick', leader: 'a' },
+    ]);
+  });
+});
+
 describe('A run', () => {
   const replicas = useReplicas();
 

@@ -42,6 +42,8 @@ export class JobRunner implements Candidate {
   /** Ends the ticks of the present term: with a reason if the term is given back. Undefined: nothing of a term runs. */
   #quit: AbortController | undefined;
   #failures = 0;
+  /** The replica that it was told to follow, and since when the job was told to be paused. */
+  #told: { leader?: string | undefined; pausedAt?: number | undefined } = {};
 
   constructor(private readonly parts: JobRunnerParts) {
     this.job = parts.job;
@@ -97,6 +99,24 @@ export class JobRunner implements Candidate {
 
   drain(reason: LeadershipReleaseReason): void {
     this.#quit?.abort(reason);
+  }
+
+  /** Tells whom this replica follows, and whether the job is paused. */
+  looked(): void {
+    const { election, job, parts } = this;
+    if (!election.isWanted) return;
+    const { leader, pausedAt, known, term } = election;
+    if (term === undefined && leader !== undefined && leader !== this.#told.leader)
+      parts.notify('leaderChanged', { job: job.name, leader });
+    const before = this.#told.pausedAt;
+    this.#told = { leader: term === undefined ? (leader ?? this.#told.leader) : undefined, pausedAt };
+    if (pausedAt === before) return;
+    if (pausedAt !== undefined) parts.notify('jobPaused', { job: job.name, pausedAt: new Date(pausedAt) });
+    else if (before !== undefined) {
+      // without a write of anybody: the record is older than the pause, or gone
+      const reason = known.revision < before ? 'data-lost' : 'resumed';
+      parts.notify('jobResumed', { job: job.name, pausedAt: new Date(before), reason });
+    }
   }
 
   /** Runs the job outside its schedule, unless a run is in flight or the term may not start one. The claim of the run is the answer. */

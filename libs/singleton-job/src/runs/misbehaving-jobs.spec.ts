@@ -202,9 +202,10 @@ describe('A misbehaving job', () => {
     const a = replicas.start('a', [job({ run: () => stop() }), job({ name: 'other', schedule: once })]);
     stop = () => a.pool.close();
     await replicas.clock.advance(9_000);
-    expect(a.observer.eventLines.slice(-4)).toEqual([
+    expect(a.observer.eventLines.slice(-5)).toEqual([
       '1000 runStarted tick schedule',
       '1000 leadershipReleased other shutdown',
+      '2000 shutdownDelayed tick schedule',
       '8000 leadershipReleased tick shutdown',
       '8000 runSucceeded tick schedule',
     ]);

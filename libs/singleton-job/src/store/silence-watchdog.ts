@@ -1,5 +1,5 @@
 import { type Socket } from 'node:net';
-import { showDuration } from '../base/events/show-duration.js';
+import { showDuration } from '../base/text/duration.js';
 
 /** The part of a socket that is looked at. */
 type Stream = Pick<Socket, 'bytesRead'> & Partial<Pick<Socket, 'connecting'>>;

@@ -52,5 +52,5 @@ function jobOf(payload: object): string[] {
 
 function why(payload: object): string[] {
   const known = new Map<string, unknown>(Object.entries(payload));
-  return ['reason', 'cause', 'code'].flatMap((key) => (known.has(key) ? [String(known.get(key))] : []));
+  return ['reason', 'cause', 'code', 'leader'].flatMap((key) => (known.has(key) ? [String(known.get(key))] : []));
 }

@@ -79,6 +79,33 @@ export interface JobEvents {
     readonly clockOffsetMs: number;
   };
 
+  /**
+   * Another replica leads the job, and this one follows it. Not called again for the same leader unless this replica led meanwhile, nor if nobody
+   * leads.
+   */
+  leaderChanged: {
+    /** Name of the job. */
+    readonly job: string;
+    /** The replica that leads. */
+    readonly leader: string;
+  };
+  /** The job is paused on all replicas. Each replica that competes for it reports that. */
+  jobPaused: {
+    /** Name of the job. */
+    readonly job: string;
+    /** Since when, by the clock of the store. */
+    readonly pausedAt: Date;
+  };
+  /** The pause that `jobPaused` reported is over. */
+  jobResumed: {
+    /** Name of the job. */
+    readonly job: string;
+    /** When it began, by the clock of the store. */
+    readonly pausedAt: Date;
+    /** Whether somebody resumed the job, or the store lost its data, and with it the pause. */
+    readonly reason: 'resumed' | 'data-lost';
+  };
+
   /** A run begins. The job is called next, if its lease still holds. Not called for a tick that was dropped. */
   runStarted: RunInfo;
   /** The job returned, also if its signal had fired. Not called before the job returns, also if it ignores its signal. */
@@ -162,6 +189,14 @@ export interface JobEvents {
     readonly startedAt: Date;
     /** The replica that ran it. */
     readonly by: string;
+  };
+
+  /** A second after the application began to stop, this run is still in flight. Called once for each such run. */
+  shutdownDelayed: RunInfo & {
+    /** How long the run has taken so far, in milliseconds. */
+    readonly elapsedMs: number;
+    /** When its signal fires at the latest, in milliseconds from now. 0: it has fired. */
+    readonly abortInMs: number;
   };
 
   /**

@@ -3,9 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { settle } from '../../testing/manual-clock.js';
 import { type JobEvents } from './events.js';
 import { type JobObserver, notifyAll } from './observer.js';
-import { pauseLost } from './warnings.js';
+import { runnerFailed } from './warnings.js';
 
-const WARNING = pauseLost('tick', 0, 'Redis');
+const WARNING = runnerFailed('tick', 'broken');
 const GAINED = { job: 'tick', fencingToken: 7, because: 'first' } as const;
 
 /** An observer that keeps the failures of others. */

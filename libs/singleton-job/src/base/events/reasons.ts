@@ -40,12 +40,10 @@ export type MissReason = 'late' | 'schedule-changed' | 'state-lost';
  *
  * - `CLOCK_AHEAD`: the clock of this replica is more than a minute ahead of the store, so a cron occurrence could not be claimed yet. The
  *   replica claims it again when the clock of the store has come that far.
- * - `PAUSE_LOST`: the store lost its data, and with it the pause of a job. The job runs again.
  * - `HEARTBEAT_THREAD_FAILED`: the heartbeat thread ended, or had no connection for 10 s while the main thread had one. The main thread
  *   still renews the leases, but they no longer outlast a blocked event loop. Once, and until the process is restarted. Not at a stop.
  * - `SCHEDULE_DIFFERS`: the leader of a job has another schedule than this replica. Once for each schedule: after a change until the deploy
  *   has ended, or for ever if two applications have one `projectName`.
  * - `RUNNER_FAILED`: the library itself failed while it led a job. Its term is given back, and the job starts again.
  */
-export type WarningCode =
-  'CLOCK_AHEAD' | 'PAUSE_LOST' | 'HEARTBEAT_THREAD_FAILED' | 'SCHEDULE_DIFFERS' | 'RUNNER_FAILED';
+export type WarningCode = 'CLOCK_AHEAD' | 'HEARTBEAT_THREAD_FAILED' | 'SCHEDULE_DIFFERS' | 'RUNNER_FAILED';

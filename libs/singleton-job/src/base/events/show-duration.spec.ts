@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { showDuration } from './show-duration.js';
+import { showDuration } from '../text/duration.js';
 
 it.each([
   [0, '0 ms'],

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors/message-of.js';
 import { type JobEvents } from './events.js';
-import { showDuration } from './show-duration.js';
+import { showDuration } from '../text/duration.js';
 
 type Warning = JobEvents['warning'];
 
@@ -14,14 +14,6 @@ export function clockAhead(
     `is due at ${due.scheduledAt.toISOString()}, ${showDuration(due.aheadMs)} ahead of the clock of ${store}. ` +
     `The run waits for that clock. Synchronise the clocks of ${node} and of ${store}`;
   return { code: 'CLOCK_AHEAD', message, job };
-}
-
-/** The store has lost its data, and with it a pause that began at this time by its clock. */
-export function pauseLost(job: string, pausedAt: number, store: string): Warning {
-  const message =
-    `the pause since ${new Date(pausedAt).toISOString()} was lost with the data of ${store}; the job runs again. ` +
-    `Call pause('${job}') again if it must not`;
-  return { code: 'PAUSE_LOST', message, job };
 }
 
 export function heartbeatThreadFailed(error: unknown): Warning {

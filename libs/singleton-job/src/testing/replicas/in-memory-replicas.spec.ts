@@ -96,7 +96,10 @@ describe('replicas in memory', () => {
     expect(gainedAt).toBeGreaterThan(lostAt);
     a.heal();
     await passes(2_000);
-    expect(a.eventLines.at(-1)).toContain('storeRecovered');
+    expect(a.eventLines.slice(-2)).toEqual([
+      expect.stringContaining('storeRecovered'),
+      expect.stringContaining('leaderChanged b'),
+    ]);
   });
 
   it('run a cron job by the wall clock of the test', async () => {

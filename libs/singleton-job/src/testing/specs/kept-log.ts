@@ -1,4 +1,4 @@
-import { LoggingObserver } from '../../base/events/logging-observer.js';
+import { LoggingObserver } from '../../log/logging-observer.js';
 
 /** The log of one replica as an operator reads it: `lines` from warnings on, `details` at debug. */
 interface KeptLog {

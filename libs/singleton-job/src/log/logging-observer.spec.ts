@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
-import { LockStoreError } from '../errors/lock-store.error.js';
-import { type JobEvents } from './events.js';
+import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { type JobEvents } from '../base/events/events.js';
 import { LoggingObserver } from './logging-observer.js';
-import { notifyAll } from './observer.js';
-import { clockAhead, heartbeatThreadFailed, pauseLost, runnerFailed, scheduleDiffers } from './warnings.js';
+import { notifyAll } from '../base/events/observer.js';
+import { clockAhead, heartbeatThreadFailed, runnerFailed, scheduleDiffers } from '../base/events/warnings.js';
 
 const RUN = {
   job: 'report',
@@ -39,7 +39,9 @@ describe('The log', () => {
     await setImmediate();
     const shown = () => lines.filter((line) => line.startsWith('log'));
     expect([shown().length, lines.length]).toEqual([11, 101]);
-    expect(shown().at(-1)).toBe('log [myapp] became LEADER of 90 more: job-10, job-11, job-12, job-13, job-14, …');
+    expect(shown().at(-1)).toEqual(
+      expect.stringMatching(/^log \[myapp\] also became LEADER of 90 jobs \(job-10, .*, job-19 and 80 more\)$/),
+    );
     gain();
     await setImmediate();
     expect(shown()).toHaveLength(22);
@@ -109,7 +111,9 @@ describe('The log', () => {
     ['warning', { code: 'EVICTION_POSSIBLE', message: 'may lose locks when Redis is full' }],
     ['warning', runnerFailed('report', new Error('bug'))],
     ['warning', scheduleDiffers('report', 'cron 0 4 * * * UTC', 'cron 0 3 * * * UTC', 'pod-2-00000000')],
-    ['warning', pauseLost('report', Date.parse('2027-01-01T00:01:00.020Z'), 'Redis')],
+    ['jobResumed', { job: 'report', pausedAt: new Date('2027-01-01T00:01:00.020Z'), reason: 'data-lost' }],
+    ['shutdownDelayed', { ...RUN, elapsedMs: 11_200, abortInMs: 5_000 }],
+    ['shutdownDelayed', { ...RUN, elapsedMs: 11_200, abortInMs: 0 }],
     ['observerFailed', { event: 'runFailed', error: new Error('oops') }],
   ])('has one clear line for %s', (event, payload) => {
     const { lines, notify } = setup();

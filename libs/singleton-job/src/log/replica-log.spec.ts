@@ -1,15 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LogSink } from '../base/events/logging-observer.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
+import { settle } from '../testing/manual-clock.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type LogSink } from './logging-observer.js';
 
 /** The lines of one replica about whom it follows and what its stop waits for. */
 function statusLines(): { readonly log: LogSink; readonly lines: readonly string[] } {
   const lines: string[] = [];
   const write = (level: string) => (message: string) => {
-    if (/follows|stopping|pause/.test(message)) lines.push(`${level} ${message}`);
+    if (/follows|stop:|pause/.test(message)) lines.push(`${level} ${message}`);
   };
   const log = { error: write('error'), warn: write('warn'), log: write('log'), debug: write('debug') };
   return { log, lines };
@@ -34,6 +35,10 @@ describe('The log of a replica', () => {
     await replicas.clock.advance(60_000);
     expect(second.lines).toHaveLength(1);
     expect(third.lines).toEqual([line, 'debug [test] follows b for 1 job (a); takes over when its lease ends']);
+    // it stops, and follows nobody any more
+    await a.pool.stop();
+    await settle();
+    expect(first.lines).toEqual(['log [test] follows b for 1 job (a); takes over when its lease ends']);
   });
 
   it('says once on each replica which jobs are paused on all replicas, and when that ends', async () => {
@@ -70,12 +75,14 @@ describe('The log of a replica', () => {
     replicas.server.loseData();
     await replicas.clock.advance(300_000);
     expect(lines.filter((line) => /no longer|^warn/.test(line))).toEqual([
+      'log [test] no longer paused on all replicas: 1 job (tick)',
       'warn [test:tick] the pause since 2027-01-01T00:01:00.020Z was lost with the data of memory; the job runs again. ' +
         "Call pause('tick') again if it must not",
     ]);
+    expect(a.observer.of('jobResumed').map(({ reason }) => reason)).toEqual(['resumed', 'data-lost']);
   });
 
-  it('says for which runs a stop waits and how long, and nothing if there are none', async () => {
+  it('says a second after the start of a stop for which runs it waits, and nothing if there are none', async () => {
     const { log, lines } = statusLines();
     const a = replicas.start(
       'a',
@@ -83,34 +90,22 @@ describe('The log of a replica', () => {
         job({ name: 'idle', schedule: once }),
         job({ name: 'price-tick', schedule: once, run: lasting(replicas.clock, 5_000) }),
         job({ name: 'sync', schedule: once, initialDelayMs: 1_000, run: lasting(replicas.clock, 5_000) }),
+        // its signal fires at once
+        job({ name: 'feed', schedule: whileLeader(1_000), run: lasting(replicas.clock, 60_000, { obedient: true }) }),
+        job({ name: 'stubborn', schedule: whileLeader(1_000), run: lasting(replicas.clock, 6_000) }),
       ],
       { log },
     );
-    await replicas.clock.advance(4_200);
+    await replicas.clock.advance(3_200);
     void a.pool.stop();
+    await replicas.clock.advance(5_000);
     expect(lines).toEqual([
-      'log [test] stopping: waiting up to 6.0 s for runs in flight, then aborting them: ' +
-        'price-tick (running for 4.2 s), sync (running for 3.2 s)',
+      'log [test:price-tick] delays the stop: its run has taken 4.2 s so far, and is aborted in 5.0 s',
+      'log [test:sync] delays the stop: its run has taken 3.2 s so far, and is aborted in 5.0 s',
+      'log [test:stubborn] delays the stop: its run has taken 4.2 s so far, and goes on although its signal was aborted',
     ]);
     const idle = statusLines();
     await replicas.start('b', [], idle).pool.stop();
     expect(idle.lines).toEqual([]);
-  });
-
-  it('says a second later that a stop waits for a @WhileLeader run that ignores its signal', async () => {
-    const { log, lines } = statusLines();
-    const ignoring = lasting(replicas.clock, 60_000);
-    const feed = (name: string, run = ignoring) => job({ name, schedule: whileLeader(1_000), run });
-    const a = replicas.start(
-      'a',
-      [feed('order-feed'), feed('price-feed', lasting(replicas.clock, 60_000, { obedient: true }))],
-      { log },
-    );
-    await replicas.clock.advance(4_000);
-    void a.pool.stop();
-    await replicas.clock.advance(8_000);
-    expect(lines.filter((line) => line.startsWith('log'))).toEqual([
-      'log [test] stopping: waiting up to 6.0 s more for runs whose signal has fired: order-feed (running for 5.0 s)',
-    ]);
   });
 });

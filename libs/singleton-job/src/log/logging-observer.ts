@@ -1,10 +1,10 @@
-import { messageOf, stackOf } from '../errors/message-of.js';
-import { ABORT_REASONS } from '../errors/run.errors.js';
-import { type JobEvents } from './events.js';
-import { type JobObserver } from './observer.js';
-import { type LeadershipGain } from './reasons.js';
+import { messageOf, stackOf } from '../base/errors/message-of.js';
+import { ABORT_REASONS } from '../base/errors/run.errors.js';
+import { type JobEvents } from '../base/events/events.js';
+import { type JobObserver } from '../base/events/observer.js';
+import { type LeadershipGain } from '../base/events/reasons.js';
 import { LogBurst } from './log-burst.js';
-import { showDuration } from './show-duration.js';
+import { showDuration } from '../base/text/duration.js';
 
 /** The logger that the observer writes to, for example a `Logger` of Nest. */
 export interface LogSink {
@@ -44,14 +44,20 @@ const missed = (store: string) => ({
   'state-lost': `${store} restarted or lost its data. Some of them may have run before: check that before you repeat them`,
 });
 
+/** Leaderships of one turn have so many lines. */
+const MOST_LINES = 10;
 /** A lease that is lost later than this after the event loop was blocked has another cause. */
 const BLOCK_COUNTS_MS = 1_000;
 
 /** Writes the lines for an operator: one line for each fact, once. */
 export class LoggingObserver implements JobObserver {
   readonly #brokenAt = new Set<keyof JobEvents>();
-  readonly #gained: LogBurst;
-  readonly #released: LogBurst;
+  readonly #gained = this.#burst((jobs) => `also became LEADER of ${jobs}`, MOST_LINES);
+  readonly #released = this.#burst((jobs) => `also released leadership of ${jobs}`, MOST_LINES);
+  readonly #paused = this.#burst((jobs) => `paused on all replicas: ${jobs}; start one with resume()`);
+  readonly #resumed = this.#burst((jobs) => `no longer paused on all replicas: ${jobs}`);
+  readonly #follows = new Map<string, LogBurst>();
+  #hasFollowed = false;
   /** How long the event loop was blocked, and when that ended, monotonic. */
   #block = { ms: 0, endedAt: -Infinity };
 
@@ -60,20 +66,14 @@ export class LoggingObserver implements JobObserver {
     private readonly sink: LogSink,
     /** Monotonic. */
     private readonly now = () => performance.now(),
-  ) {
-    const more = (what: string) => (jobs: string) => `${this.#name()} ${what} ${jobs}`;
-    this.#gained = new LogBurst(sink, more('became LEADER of'));
-    this.#released = new LogBurst(sink, more('released leadership of'));
-  }
+  ) {}
 
   leadershipGained({ job, fencingToken, because, after }: JobEvents['leadershipGained']): void {
     const isOwn = after === this.replica.node;
     const expired = 'it leads again after its own lease expired';
     const why = isOwn && because === 'lease-ended' ? expired : whyGained(because, isOwn ? 'this replica' : after);
-    this.#gained.write(
-      job,
-      `${this.#name(job)} became LEADER (fencing token ${fencingToken}, node ${this.replica.node}): ${why}`,
-    );
+    const line = `${this.#name(job)} became LEADER (fencing token ${fencingToken}, node ${this.replica.node}): ${why}`;
+    this.sink[this.#gained.add(job) ? 'log' : 'debug'](line);
   }
 
   leadershipLost({ job, fencingToken, reason }: JobEvents['leadershipLost']): void {
@@ -96,8 +96,9 @@ export class LoggingObserver implements JobObserver {
   leadershipReleased({ job, reason, confirmed, runInFlight }: JobEvents['leadershipReleased']): void {
     const why = `(${reason}, node ${this.replica.node})`;
     const calls = reason === 'failed-calls' ? ': 3 calls in a row failed' : '';
-    if (confirmed) this.#released.write(job, `${this.#name(job)} released leadership ${why}${calls}`);
-    else if (runInFlight) {
+    if (confirmed) {
+      this.sink[this.#released.add(job) ? 'log' : 'debug'](`${this.#name(job)} released leadership ${why}${calls}`);
+    } else if (runInFlight) {
       this.sink.warn(
         `${this.#name(job)} could not release leadership ${why}: a run ignored its abort and is still running. ` +
           'Another replica takes over when the lease of this replica ends. Pass run.signal on to what the run waits for',
@@ -106,6 +107,33 @@ export class LoggingObserver implements JobObserver {
       const next = 'Another replica takes over when the lease of this replica ends';
       this.sink.warn(
         `${this.#name(job)} could not release leadership ${why}: ${this.replica.store} did not confirm it. ${next}`,
+      );
+    }
+  }
+
+  /** Later changes are debug lines: the new leader has a line of its own. */
+  leaderChanged({ job, leader }: JobEvents['leaderChanged']): void {
+    const write = (jobs: string): void => {
+      this.#follows.delete(leader);
+      const line = `${this.#name()} follows ${leader} for ${jobs}; takes over when its lease ends`;
+      this.sink[this.#hasFollowed ? 'debug' : 'log'](line);
+      setImmediate(() => (this.#hasFollowed = true));
+    };
+    const burst = this.#follows.get(leader) ?? new LogBurst(write);
+    this.#follows.set(leader, burst);
+    burst.add(job);
+  }
+
+  jobPaused({ job, pausedAt }: JobEvents['jobPaused']): void {
+    this.#paused.add(`${job} since ${pausedAt.toISOString()}`);
+  }
+
+  jobResumed({ job, pausedAt, reason }: JobEvents['jobResumed']): void {
+    if (reason === 'resumed') this.#resumed.add(job);
+    else {
+      this.sink.warn(
+        `${this.#name(job)} the pause since ${pausedAt.toISOString()} was lost with the data of ${this.replica.store}; the job runs ` +
+          `again. Call pause('${job}') again if it must not`,
       );
     }
   }
@@ -134,6 +162,13 @@ export class LoggingObserver implements JobObserver {
       const fix = 'Pass run.signal on to what the run waits for';
       this.sink.warn(`${age}, although its signal was aborted (${abortCode}). ${next}. ${fix}`);
     }
+  }
+
+  shutdownDelayed({ job, elapsedMs, abortInMs }: JobEvents['shutdownDelayed']): void {
+    const next = abortInMs > 0 ? `is aborted in ${showDuration(abortInMs)}` : 'goes on although its signal was aborted';
+    this.sink.log(
+      `${this.#name(job)} delays the stop: its run has taken ${showDuration(elapsedMs)} so far, and ${next}`,
+    );
   }
 
   tickDropped({ job, kind, reason, scheduledAt, count }: JobEvents['tickDropped']): void {
@@ -203,6 +238,12 @@ export class LoggingObserver implements JobObserver {
     this.#brokenAt.add(event);
     if (isNew) this.sink.warn(line);
     else this.sink.debug(line);
+  }
+
+  #burst(describe: (jobs: string) => string, mostLines?: number): LogBurst {
+    return new LogBurst((jobs) => {
+      this.sink.log(`${this.#name()} ${describe(jobs)}`);
+    }, mostLines);
   }
 
   /** The end of a line. A line about one job is about its keys, not about the server. */
