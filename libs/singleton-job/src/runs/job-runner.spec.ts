@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { type Job } from '../jobs/job.js';
 import { JobRun } from '../jobs/job-run.js';
 import { LeaseLostError, RunAbortedError } from '../base/errors/run.errors.js';
+import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
+import { whileLeader } from '../schedule/while-leader.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
@@ -28,6 +31,56 @@ describe('A follower', () => {
       { job: 'tick', leader: 'a' },
       { job: 'tick', leader: 'a' },
     ]);
+  });
+});
+
+describe('A run whose leader is gone', () => {
+  const replicas = useReplicas();
+  const everyMinute = cron('* * * * *', { timeZone: 'UTC' });
+  const MINUTE = 60_000;
+
+  /** Which runs of `a` the next leader reports, after `a` was killed or cut off, with a run in flight. */
+  async function reportedOf(
+    schedule: Job['schedule'],
+    {
+      afterMs,
+      how = 'killed',
+    }: { readonly afterMs: number; readonly how?: 'killed' | 'cut off' | 'triggered, killed' },
+  ): Promise<unknown[]> {
+    const of = () => [job({ schedule, run: lasting(replicas.clock, 2 * MINUTE) })];
+    const [a, b] = [replicas.start('a', of()), replicas.start('b', of())];
+    await replicas.clock.advance(afterMs);
+    if (how === 'triggered, killed') await Promise.all([a.registry.trigger('tick'), replicas.clock.advance(10)]);
+    if (how === 'cut off') a.store.partition();
+    else a.kill();
+    await replicas.clock.advance(12_000);
+    expect(b.observer.of('leadershipGained')).toHaveLength(1);
+    // it is reported once: the leader after the next one says nothing
+    const c = replicas.start('c', of());
+    b.kill();
+    await replicas.clock.advance(12_000);
+    expect(c.observer.of('leadershipGained')).toHaveLength(1);
+    return [b, c].flatMap(({ observer }) =>
+      observer
+        .of('runInterrupted')
+        .filter(({ by }) => by === 'a')
+        .map(({ startedAt }) => startedAt.getSeconds()),
+    );
+  }
+
+  it.each<[string, Job['schedule'], Parameters<typeof reportedOf>[1]]>([
+    ['a cron job', everyMinute, { afterMs: MINUTE + 1 }],
+    ['a long interval', interval(MINUTE), { afterMs: 1 }],
+    ['a trigger', everyMinute, { afterMs: 1, how: 'triggered, killed' }],
+    ['a short interval that has lasted 10 s', interval(1_000), { afterMs: 11_000 }],
+    ['@WhileLeader that has lasted 10 s', whileLeader(1_000), { afterMs: 11_000 }],
+    ['a leader that lost its lease', everyMinute, { afterMs: MINUTE + 1, how: 'cut off' }],
+  ])('is reported once, by the next leader: %s', async (_, schedule, how) => {
+    expect(await reportedOf(schedule, how)).toEqual([0]);
+  });
+
+  it('is not reported if its start was not written: a short interval that has not lasted 10 s', async () => {
+    expect(await reportedOf(interval(1_000), { afterMs: 5_000 })).toEqual([]);
   });
 });
 
