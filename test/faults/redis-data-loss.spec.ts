@@ -41,7 +41,7 @@ describe('a Redis that is flushed', () => {
     expect(pair.violations()).toEqual([]);
   });
 
-  it.concurrent('reports occurrences without a known claim as state-lost, once', async () => {
+  it.concurrent('reports occurrences without a known claim as data-lost, once', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, admin, proxies } = faultRun;
     const { follower } = pair;
@@ -57,7 +57,7 @@ describe('a Redis that is flushed', () => {
     await pair.goesOn();
     const windows = pair.replicas
       .flatMap(({ observer }) => observer.of('occurrencesMissed'))
-      .filter(({ reason }) => reason === 'state-lost')
+      .filter(({ reason }) => reason === 'data-lost')
       .sort((one, other) => one.from.getTime() - other.from.getTime());
     expect(windows.length).toBeGreaterThan(0);
     for (const [index, { from }] of windows.entries())

@@ -52,7 +52,7 @@ export function brokenFences(history: readonly RecordedRun[]): Overlapping[] {
 
 /**
  * Every occurrence of a cron job, one of which is due every `periodMs`, that was started twice, reported twice, started and reported, or
- * neither: from its first run to its last run or report. Two reports may come beside a start: Redis lost its data (`state-lost`), and a leader
+ * neither: from its first run to its last run or report. Two reports may come beside a start: Redis lost its data (`data-lost`), and a leader
  * that was killed or lost its lease has claimed it (`interrupted`).
  */
 export function unaccountedOccurrences(
@@ -71,7 +71,7 @@ export function unaccountedOccurrences(
       .filter((report) => report.fromMs < dueMs && dueMs <= report.toMs)
       .map(({ atMs, node, reason }) => ({ atMs, node, how: reason }));
     const accounts = [...started, ...reported].sort((a, b) => a.atMs - b.atMs);
-    const definite = accounts.filter(({ how }) => how !== 'state-lost' && how !== 'interrupted');
+    const definite = accounts.filter(({ how }) => how !== 'data-lost' && how !== 'interrupted');
     const words = `${new Date(dueMs).toISOString()}: ${accounts.map(({ how, node }) => `${how} by ${node}`).join(', ')}`;
     if (started.length > 1) found.push(`started-twice: ${words}`);
     else if (definite.length > 1) found.push(`accounted-twice: ${words}`);

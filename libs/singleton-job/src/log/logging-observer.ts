@@ -40,8 +40,8 @@ const dropped = (store: string) => ({
 
 const missed = (store: string) => ({
   late: 'not started within the misfire grace, or a newer one was due',
+  'data-lost': `${store} restarted or lost its data. Some of them may have run before: check that before you repeat them`,
   'schedule-changed': 'the schedule was changed after them',
-  'state-lost': `${store} restarted or lost its data. Some of them may have run before: check that before you repeat them`,
 });
 
 /** Leaderships of one turn have so many lines. */

@@ -91,7 +91,7 @@ export class CronLoop {
     const { left, claimsLostUntil, takenAt } = backlog;
     const { lastScheduledAt: after } = left;
     if (after === undefined) return;
-    if (claimsLostUntil > after) this.#reportMissed('state-lost', after, claimsLostUntil);
+    if (claimsLostUntil > after) this.#reportMissed('data-lost', after, claimsLostUntil);
     else if (changeOf(this.schedule, backlog) === 'times') this.#reportMissed('schedule-changed', after, takenAt);
   }
 

@@ -54,7 +54,7 @@ describe('When Redis restarts or loses its data', () => {
       a.store.partition();
       replicas.server.loseData();
       await replicas.clock.advance(120_000);
-      expect(missedOf(a, b)).toEqual([expect.stringMatching(/^b state-lost \(00:00:00, 00:01:0\d\] 1$/)]);
+      expect(missedOf(a, b)).toEqual([expect.stringMatching(/^b data-lost \(00:00:00, 00:01:0\d\] 1$/)]);
       expect(occurrencesOf(a, b)).toEqual(['b 00:02:00']);
     });
 
@@ -80,7 +80,7 @@ describe('When Redis restarts or loses its data', () => {
       replicas.server.restart(snapshot);
       await replicas.clock.advance(40_000);
       expect(occurrencesOf(a, b)).toEqual(['a 00:01:00']);
-      expect(missedOf(a, b)).toEqual(['b state-lost (00:00:00, 00:01:00] 1']);
+      expect(missedOf(a, b)).toEqual(['b data-lost (00:00:00, 00:01:00] 1']);
     });
 
     it('starts occurrences that come due after it was noticed', async () => {
@@ -115,7 +115,7 @@ describe('When Redis restarts or loses its data', () => {
       replicas.server.loseData();
       for (const { store } of [a, b]) store.heal();
       await replicas.clock.advance(60_000);
-      expect(missedOf(a, b)).toEqual([expect.stringMatching(/^[ab] state-lost \(00:00:00, 00:02:4\d\] 2$/)]);
+      expect(missedOf(a, b)).toEqual([expect.stringMatching(/^[ab] data-lost \(00:00:00, 00:02:4\d\] 2$/)]);
       expect(occurrencesOf(a, b)).toEqual([expect.stringMatching('00:03:00')]);
     });
   });

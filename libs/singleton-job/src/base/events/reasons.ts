@@ -27,13 +27,13 @@ export type TickDropReason = 'overlap' | 'late' | 'lease-unconfirmed';
 /**
  * Why cron occurrences were not started:
  *
- * - `late`: no replica led until the misfire grace was over, or a newer occurrence was due as well;
- * - `schedule-changed`: they are older than a new schedule. They are counted by the new schedule, and not reported if it has none there;
- * - `state-lost`: they came due before the store restarted or lost its data, and are not claimed. Their claims may be lost.
+ * - `late`: no replica led, or the leader was blocked or suspended, until the misfire grace was over or a newer occurrence was due as well;
+ * - `data-lost`: they came due before the store restarted or lost its data, and are not claimed. Their claims may be lost;
+ * - `schedule-changed`: they are older than a new schedule. They are counted by the new schedule, and not reported if it has none there.
  *
  * A leader writes its reports within 10 s. If it is lost before that, the next leader reports them again.
  */
-export type MissReason = 'late' | 'schedule-changed' | 'state-lost';
+export type MissReason = 'late' | 'data-lost' | 'schedule-changed';
 
 /**
  * What a `warning` of the library is about. The store has codes of its own: the pages about production have them.
