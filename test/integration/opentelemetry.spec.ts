@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { DataPointType, MeterProvider } from '@opentelemetry/sdk-metrics';
 import { Interval, type SingletonJobRegistry } from 'nestjs-singleton-job';
 import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
-import { OpenTelemetryObserver } from '../../libs/singleton-job/src/opentelemetry/open-telemetry-observer.js';
+import { metricsObserver } from '../../libs/singleton-job/src/opentelemetry/metrics-observer.js';
 import { AT, collectedMetrics, OnDemandReader } from '../support/collected-metrics.js';
 import { startDisabled } from '../support/nest-application.js';
 import { until } from '../../tools/replicas/until.js';
@@ -75,6 +75,7 @@ describe('the metrics', () => {
       ['succeeded', 1],
       ['failed', 1],
       ['cancelled', 1],
+      ['interrupted', 1],
     ]);
   });
 
@@ -93,7 +94,7 @@ describe('the metrics', () => {
     };
     let status: object = leading;
     const registry = { list: () => [status] } as unknown as SingletonJobRegistry;
-    const observer = new OpenTelemetryObserver(registry, { meterProvider });
+    const { observer, stop } = metricsObserver(registry, meterProvider.getMeter('test'));
     const gauges = async (): Promise<Record<string, unknown>> => {
       const { scopeMetrics } = (await reader.collect()).resourceMetrics;
       const all = scopeMetrics.flatMap(({ metrics }) => metrics);
@@ -109,7 +110,7 @@ describe('the metrics', () => {
       'singleton_job.last_success_timestamp_seconds': 0,
       'singleton_job.clock_offset_seconds': 0,
     };
-    observer.leaseRenewed({ job: 'a', fencingToken: 1, roundTripMs: 1, clockOffsetMs: 250 });
+    observer.leaseRenewed?.({ job: 'a', fencingToken: 1, roundTripMs: 1, clockOffsetMs: 250 });
     const zeros = Object.entries(await gauges()).filter(([, value]) => value === 0);
     expect(zeros.map(([name]) => name)).toEqual(['singleton_job.last_success_timestamp_seconds']);
     status = {
@@ -124,7 +125,7 @@ describe('the metrics', () => {
     // it leads again, and has not measured anything yet
     status = leading;
     expect((await gauges())['singleton_job.clock_offset_seconds']).toBe(0);
-    observer.onApplicationShutdown();
+    stop();
     await meterProvider.shutdown();
   });
 
@@ -136,10 +137,10 @@ describe('the metrics', () => {
       calls += 1;
       return [];
     };
-    const observer = new OpenTelemetryObserver({ list } as unknown as SingletonJobRegistry, { meterProvider });
+    const { stop } = metricsObserver({ list }, meterProvider.getMeter('test'));
     await reader.collect();
     expect(calls).toBe(1);
-    observer.onApplicationShutdown();
+    stop();
     await reader.collect();
     expect(calls).toBe(1);
     await meterProvider.shutdown();

@@ -1,6 +1,7 @@
 import { MeterProvider, MetricReader, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { type JobStatus, type SingletonJobRegistry } from 'nestjs-singleton-job';
-import { OpenTelemetryObserver } from '../../libs/singleton-job/src/opentelemetry/open-telemetry-observer.js';
+import { notifyAll } from '../../libs/singleton-job/src/base/events/observer.js';
+import { metricsObserver } from '../../libs/singleton-job/src/opentelemetry/metrics-observer.js';
 
 /** When everything happens to job `a`. */
 export const AT = new Date('2027-01-01T00:00:00Z');
@@ -35,19 +36,21 @@ export async function collectedMetrics(): Promise<ResourceMetrics> {
   const reader = new OnDemandReader();
   const meterProvider = new MeterProvider({ readers: [reader] });
   const registry = { list: () => STATUS } as unknown as SingletonJobRegistry;
-  const observer = new OpenTelemetryObserver(registry, { meterProvider });
-  observer.leadershipGained({ job, fencingToken: 1, because: 'first' });
-  observer.leadershipLost({ job, fencingToken: 1, reason: 'expired' });
-  observer.leadershipReleased({ job, fencingToken: 1, reason: 'shutdown', confirmed: true, runInFlight: false });
-  observer.leaseRenewed({ job, fencingToken: 1, roundTripMs: 1, clockOffsetMs: 250 });
-  observer.runStarted(RUN);
-  observer.runSucceeded({ ...RUN, durationMs: 1 });
-  observer.runFailed({ ...RUN, durationMs: 1, error: new Error('no') });
-  observer.runCancelled({ ...RUN, durationMs: 1, code: 'TIMEOUT' });
-  observer.tickDropped({ job, kind: 'cron', reason: 'overlap', scheduledAt: AT, count: 3 });
-  observer.occurrencesMissed({ job, reason: 'late', from: AT, to: AT, count: 4 });
+  const { observer, stop } = metricsObserver(registry, meterProvider.getMeter('test'));
+  const notify = notifyAll([observer]);
+  notify('leadershipGained', { job, fencingToken: 1, because: 'first' });
+  notify('leadershipLost', { job, fencingToken: 1, reason: 'expired' });
+  notify('leadershipReleased', { job, fencingToken: 1, reason: 'shutdown', confirmed: true, runInFlight: false });
+  notify('leaseRenewed', { job, fencingToken: 1, roundTripMs: 1, clockOffsetMs: 250 });
+  notify('runStarted', RUN);
+  notify('runSucceeded', { ...RUN, durationMs: 1 });
+  notify('runFailed', { ...RUN, durationMs: 1, error: new Error('no') });
+  notify('runCancelled', { ...RUN, durationMs: 1, code: 'TIMEOUT' });
+  notify('runInterrupted', { job, startedAt: AT, by: 'b' });
+  notify('tickDropped', { job, kind: 'cron', reason: 'overlap', scheduledAt: AT, count: 3 });
+  notify('occurrencesMissed', { job, reason: 'late', from: AT, to: AT, count: 4 });
   const { resourceMetrics } = await reader.collect();
-  observer.onApplicationShutdown();
+  stop();
   await meterProvider.shutdown();
   return resourceMetrics;
 }

@@ -1,13 +1,17 @@
-import { type DynamicModule, Inject, Module } from '@nestjs/common';
+import { type DynamicModule, Inject, Module, type OnApplicationShutdown, Optional } from '@nestjs/common';
+import { metrics, trace } from '@opentelemetry/api';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type ApplicationReplica, REPLICA } from '../control/create-replica.js';
-import { OpenTelemetryInterceptor } from './open-telemetry-interceptor.js';
-import { OpenTelemetryObserver } from './open-telemetry-observer.js';
-import { OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions } from './open-telemetry.options.js';
+import { metricsObserver } from './metrics-observer.js';
+import { OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } from './open-telemetry.options.js';
+import { spanInterceptor } from './span-interceptor.js';
 
 const IMPORTED_TWICE =
   'SingletonJobOpenTelemetryModule must be imported once, got it with and without forRoot(), or with forRoot() twice: ' +
   'keep one import, because each would count every run';
+
+/** The replicas whose metrics are exported. */
+const MEASURED = new WeakSet<ApplicationReplica>();
 
 /**
  * Exports metrics of all jobs, and a span for each run. Import it once, in any module of an application that imports `SingletonJobModule`.
@@ -15,19 +19,24 @@ const IMPORTED_TWICE =
  *
  * @example `imports: [SingletonJobModule.forRoot(options), SingletonJobOpenTelemetryModule]`
  */
-@Module({ providers: [OpenTelemetryObserver, OpenTelemetryInterceptor] })
-export class SingletonJobOpenTelemetryModule {
+@Module({})
+export class SingletonJobOpenTelemetryModule implements OnApplicationShutdown {
+  readonly #stop: () => void;
+
   /** Called by Nest. @internal */
   constructor(
-    @Inject(REPLICA) { observers, interceptors }: ApplicationReplica,
-    @Inject(OpenTelemetryObserver) observer: OpenTelemetryObserver,
-    @Inject(OpenTelemetryInterceptor) interceptor: OpenTelemetryInterceptor,
+    @Inject(REPLICA) replica: ApplicationReplica,
+    @Optional() @Inject(OPEN_TELEMETRY_OPTIONS) { meterProvider, tracerProvider }: OpenTelemetryOptions = {},
   ) {
-    if (observers.some((other) => other instanceof OpenTelemetryObserver))
-      throw new InvalidOptionsError([IMPORTED_TWICE]);
-    observers.push(observer);
+    if (MEASURED.has(replica)) throw new InvalidOptionsError([IMPORTED_TWICE]);
+    MEASURED.add(replica);
+    const meter = (meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE);
+    const { observer, stop } = metricsObserver(replica.registry, meter);
+    this.#stop = stop;
+    replica.observers.push(observer);
+    const tracer = (tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
     // those of the options are added later, and come after it
-    interceptors.unshift(interceptor);
+    replica.interceptors.unshift(spanInterceptor(tracer));
   }
 
   /** Uses other providers of metrics and traces than the global ones. */
@@ -36,5 +45,10 @@ export class SingletonJobOpenTelemetryModule {
       module: SingletonJobOpenTelemetryModule,
       providers: [{ provide: OPEN_TELEMETRY_OPTIONS, useValue: options }],
     };
+  }
+
+  /** Called by Nest. The meter outlives the application. */
+  onApplicationShutdown(): void {
+    this.#stop();
   }
 }

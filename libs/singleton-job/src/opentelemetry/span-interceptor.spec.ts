@@ -6,7 +6,7 @@ import { LeaseLostError } from '../base/errors/run.errors.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
-import { OpenTelemetryInterceptor } from './open-telemetry-interceptor.js';
+import { spanInterceptor } from './span-interceptor.js';
 
 describe('The span of a run', () => {
   const replicas = useReplicas();
@@ -16,7 +16,7 @@ describe('The span of a run', () => {
     const exporter = new InMemorySpanExporter();
     const tracerProvider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
     const run = (given: JobRun): unknown => work(given, replica.clock);
-    const interceptors = [new OpenTelemetryInterceptor({ tracerProvider })];
+    const interceptors = [spanInterceptor(tracerProvider.getTracer('test'))];
     const replica = replicas.start('a', [job({ run })], { interceptors });
     await replicas.clock.advance(1_500);
     const events = (['runSucceeded', 'runFailed', 'runCancelled'] as const).filter(

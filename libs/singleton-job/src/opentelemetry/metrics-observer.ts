@@ -1,0 +1,92 @@
+import { type BatchObservableResult, type Counter, type Meter } from '@opentelemetry/api';
+import { type JobObserver } from '../base/events/observer.js';
+import { type RunEnded } from '../base/events/run-info.js';
+import { type SingletonJobRegistry } from '../control/job-registry.js';
+import { type JobStatus, type RunOutcome } from '../control/job-status.js';
+import { makeInstruments } from './instruments.js';
+import { JOB_NAME } from './open-telemetry.options.js';
+
+const MS_PER_SECOND = 1_000;
+
+/** An observer that counts and measures what the jobs of this replica do, until `stop()`. It costs almost nothing while no metrics are collected. */
+export function metricsObserver(
+  registry: Pick<SingletonJobRegistry, 'list'>,
+  meter: Meter,
+): { readonly observer: JobObserver; readonly stop: () => void } {
+  const instruments = makeInstruments(meter);
+  const { runs, runDuration, scheduleLag, heartbeatDuration } = instruments;
+  /** When a run of each job last succeeded here. */
+  const succeededAt = new Map<string, number>();
+  let clockOffsetMs = 0;
+
+  const count =
+    (counter: Counter) =>
+    (event: { readonly job: string; readonly reason: string; readonly count?: number }): void => {
+      counter.add(event.count ?? 1, { [JOB_NAME]: event.job, reason: event.reason });
+    };
+  const countTransition = count(instruments.transitions);
+  const countRun =
+    (outcome: RunOutcome) =>
+    ({ job, cause, durationMs }: RunEnded): void => {
+      runs.add(1, { [JOB_NAME]: job, outcome, cause });
+      runDuration.record(durationMs / MS_PER_SECOND, { [JOB_NAME]: job, outcome });
+    };
+  const countSuccess = countRun('succeeded');
+
+  const observer: JobObserver = {
+    leadershipGained: ({ job }) => {
+      countTransition({ job, reason: 'gained' });
+    },
+    leadershipLost: countTransition,
+    leadershipReleased: countTransition,
+    leaseRenewed: (renewed) => {
+      // without the job: both belong to the process and its store
+      heartbeatDuration.record(renewed.roundTripMs / MS_PER_SECOND);
+      ({ clockOffsetMs } = renewed);
+    },
+    runStarted: ({ job, cause, scheduledAt, startedAt }) => {
+      if (cause === 'trigger') return;
+      const lagMs = Math.max(startedAt.getTime() - scheduledAt.getTime(), 0);
+      scheduleLag.record(lagMs / MS_PER_SECOND, { [JOB_NAME]: job });
+    },
+    runSucceeded: (run) => {
+      succeededAt.set(run.job, run.startedAt.getTime() + run.durationMs);
+      countSuccess(run);
+    },
+    runFailed: countRun('failed'),
+    runCancelled: countRun('cancelled'),
+    runInterrupted: ({ job }) => {
+      runs.add(1, { [JOB_NAME]: job, outcome: 'interrupted' });
+    },
+    tickDropped: count(instruments.ticksDropped),
+    occurrencesMissed: count(instruments.occurrencesMissed),
+  };
+
+  const { isLeader, isPaused, leaseRemaining, runAge, nextTick, lastSuccess, clockOffset } = instruments;
+  const gauges = [isLeader, isPaused, leaseRemaining, runAge, nextTick, lastSuccess, clockOffset];
+  /** Observes every gauge each time: the SDK keeps exporting the last value of a gauge that is no longer observed. */
+  const observeJob = (result: BatchObservableResult, status: JobStatus): void => {
+    const { name, kind, role, pausedAt, leaseRemainingMs, runningSince, nextTickAt } = status;
+    const job = { [JOB_NAME]: name };
+    // a run of @WhileLeader may take any time
+    const runAgeMs = runningSince === null || kind === 'while-leader' ? 0 : Date.now() - Date.parse(runningSince);
+    result.observe(isLeader, role === 'leader' ? 1 : 0, job);
+    result.observe(isPaused, pausedAt === null ? 0 : 1, job);
+    result.observe(leaseRemaining, (leaseRemainingMs ?? 0) / MS_PER_SECOND, job);
+    result.observe(runAge, runAgeMs / MS_PER_SECOND, job);
+    result.observe(lastSuccess, (succeededAt.get(name) ?? 0) / MS_PER_SECOND, job);
+    result.observe(nextTick, (nextTickAt === null ? 0 : Date.parse(nextTickAt)) / MS_PER_SECOND, job);
+  };
+  const observe = (result: BatchObservableResult): void => {
+    const jobs = registry.list().filter(({ role }) => role !== 'disabled');
+    for (const status of jobs) observeJob(result, status);
+    // only a leader measures it, at heartbeats: without one the last value is out of date
+    if (!jobs.some(({ role }) => role === 'leader')) clockOffsetMs = 0;
+    result.observe(clockOffset, clockOffsetMs / MS_PER_SECOND);
+  };
+  meter.addBatchObservableCallback(observe, gauges);
+  const stop = (): void => {
+    meter.removeBatchObservableCallback(observe, gauges);
+  };
+  return { observer, stop };
+}
