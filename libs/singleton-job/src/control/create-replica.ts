@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { LoggingObserver, type LogSink } from '../log/logging-observer.js';
+import { type LogSink, operatorLog } from '../log/operator-log.js';
 import { type JobObserver, notifyAll } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { HeartbeatThread } from '../heartbeat-thread/heartbeat-thread.js';
@@ -61,7 +61,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const address = options.store === undefined ? describeStore(options) : undefined;
   const hasHeartbeatThread = options.heartbeatThread !== undefined;
   const logged = { projectName, node: id, store: storeName, address, hasHeartbeatThread };
-  const logging = log === undefined ? [] : [new LoggingObserver(logged, log, () => clock.now())];
+  const logging = log === undefined ? [] : [operatorLog(logged, log)];
   const observers: JobObserver[] = [...options.observers];
   const own: JobObserver[] = [statistics, ...logging];
   const notify = notifyAll(observers, own);

@@ -4,7 +4,7 @@ import { whileLeader } from '../schedule/while-leader.js';
 import { settle } from '../testing/manual-clock.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
-import { type LogSink } from './logging-observer.js';
+import { type LogSink } from './operator-log.js';
 
 /** The lines of one replica about whom it follows and what its stop waits for. */
 function statusLines(): { readonly log: LogSink; readonly lines: readonly string[] } {

@@ -22,15 +22,11 @@ describe('The monitor', () => {
   });
 
   it('reports before the lease is lost, so that the log has the cause', async () => {
-    const lost: string[] = [];
-    const warn = (line: string): void => {
-      if (line.includes('lost leadership')) lost.push(line);
-    };
-    const ignore = () => undefined;
-    replicas.start('a', [job()], { log: { warn, error: ignore, log: ignore, debug: ignore } });
+    const a = replicas.start('a', [job()]);
     await replicas.clock.advance(1_000);
     await replicas.clock.block(12_000);
-    expect(lost).toEqual([expect.stringMatching(/in time, after the event loop was blocked for 1[12]\./)]);
+    const events = a.observer.events.map(({ event }) => event);
+    expect(events.filter((event) => /Blocked|Lost/.test(event))).toEqual(['eventLoopBlocked', 'leadershipLost']);
   });
 
   it('reports once when a term ends before its timer fires', () => {

@@ -1,5 +1,5 @@
 import { type Job } from '../../jobs/job.js';
-import { type LogSink } from '../../log/logging-observer.js';
+import { type LogSink } from '../../log/operator-log.js';
 import { type JobObserver } from '../../base/events/observer.js';
 import { type RunInterceptor } from '../../base/events/run-interceptor.js';
 import { BackupHeartbeats } from '../../heartbeat-thread/backup-heartbeats.js';

@@ -1,8 +1,9 @@
-import { LoggingObserver } from '../../log/logging-observer.js';
+import { type JobObserver } from '../../base/events/observer.js';
+import { operatorLog } from '../../log/operator-log.js';
 
 /** The log of one replica as an operator reads it: `lines` from warnings on, `details` at debug. */
 interface KeptLog {
-  readonly observer: LoggingObserver;
+  readonly observer: JobObserver;
   readonly lines: readonly string[];
   readonly details: readonly string[];
 }
@@ -21,5 +22,5 @@ export function keptLog(): KeptLog {
       details.push(message);
     },
   };
-  return { observer: new LoggingObserver({ projectName: 'test', node: 'a', store: 'memory' }, sink), lines, details };
+  return { observer: operatorLog({ projectName: 'test', node: 'a', store: 'memory' }, sink), lines, details };
 }

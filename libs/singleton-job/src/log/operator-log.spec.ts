@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
 import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { type JobEvents } from '../base/events/events.js';
-import { LoggingObserver } from './logging-observer.js';
+import { operatorLog } from './operator-log.js';
 import { notifyAll } from '../base/events/observer.js';
 import { clockAhead, heartbeatThreadFailed, runnerFailed, scheduleDiffers } from '../base/events/warnings.js';
 
@@ -15,16 +15,15 @@ const RUN = {
   fencingToken: 42,
 };
 
-function setup(now?: () => number, replica = {}) {
+function setup(replica = {}) {
   const lines: string[] = [];
   const write = (level: string) => (message: string) => {
     lines.push(`${level} ${message}`);
   };
   const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: write('debug') };
-  const observer = new LoggingObserver(
+  const observer = operatorLog(
     { projectName: 'myapp', node: 'pod-1-ab12cd34', store: 'Redis', address: 'redis://cache:6379', ...replica },
     sink,
-    now,
   );
   return { lines, notify: notifyAll([observer]) };
 }
@@ -122,33 +121,8 @@ describe('The log', () => {
     expect(lines[0]).toMatchSnapshot();
   });
 
-  it.each([
-    [
-      'expired',
-      999,
-      'Redis did not confirm the lease in time, after the event loop was blocked for 9.5 s. A run in progress is aborted. Any replica takes over',
-    ],
-    [
-      'expired',
-      1_000,
-      'Redis did not confirm the lease in time. A run in progress is aborted. A replica that reaches Redis takes over',
-    ],
-    [
-      'preempted',
-      0,
-      'or another holder has it. A run in progress is aborted. The holder leads, or any replica takes over',
-    ],
-  ] as const)('says why a lease was lost (%s) %i ms after a block of the event loop', (reason, afterMs, why) => {
-    let now = 50_000;
-    const { lines, notify } = setup(() => now);
-    notify('eventLoopBlocked', { blockedMs: 9_500, jobs: [] });
-    now += afterMs;
-    notify('leadershipLost', { job: 'report', fencingToken: 42, reason });
-    expect(lines.at(-1)).toContain(why);
-  });
-
   it('does not advise a heartbeat thread where there is one', () => {
-    const { lines, notify } = setup(undefined, { hasHeartbeatThread: true });
+    const { lines, notify } = setup({ hasHeartbeatThread: true });
     notify('eventLoopBlocked', { blockedMs: 4_200, jobs: [] });
     expect(lines).toEqual([expect.not.stringContaining('heartbeatThread')]);
   });
