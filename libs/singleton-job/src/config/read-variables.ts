@@ -2,7 +2,7 @@ import { OPTION_FIXES, OVERRIDES } from '../options/job-option-table.js';
 import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from '../options/module-option-table.js';
 import { type OptionTable, settable, type VariableKind } from '../options/option-table.js';
 import { type SingletonJobOptions } from '../options/singleton-job.options.js';
-import { suggest } from '../base/text/suggest.js';
+import { suggest } from '../options/suggest.js';
 import { ENABLED_VARIABLE, FROM_VARIABLES, type FromVariables, optionInVariable } from '../options/variables.js';
 
 /**

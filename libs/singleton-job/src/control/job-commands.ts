@@ -1,4 +1,4 @@
-import { keepContext } from '../base/events/caller-context.js';
+import { keepContext } from '../runs/caller-context.js';
 import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/lock-store.error.js';
 import { type Job } from '../jobs/job.js';
 import { type Edit } from '../leadership/edit.js';

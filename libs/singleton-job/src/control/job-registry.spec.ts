@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { UnknownJobError } from '../base/errors/job-registry.errors.js';
+import { UnknownJobError } from './job-registry.errors.js';
 import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';

@@ -4,10 +4,10 @@ import { type Job } from '../jobs/job.js';
 import { jobRecord, leaseOf, replicaOf, type RunRecord, type SeenRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { LockStoreError } from '../base/errors/lock-store.error.js';
-import { UnknownJobError } from '../base/errors/job-registry.errors.js';
+import { UnknownJobError } from './job-registry.errors.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { didYouMean } from '../base/text/suggest.js';
+import { didYouMean } from '../options/suggest.js';
 import { type Clock } from '../base/time/clock.js';
 import { type JobCommands } from './job-commands.js';
 import { type JobStatistics } from './job-statistics.js';
@@ -20,7 +20,7 @@ import {
 } from './job-status.js';
 import { nextDue } from '../runs/due.js';
 import { type JobPool, type JobEntry } from '../runs/job-pool.js';
-import { isoOf } from '../base/time/iso-of.js';
+import { isoOf } from './iso-of.js';
 
 const NOWHERE_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
 const NOWHERE =

@@ -1,5 +1,5 @@
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { didYouMean } from '../base/text/suggest.js';
+import { didYouMean } from '../options/suggest.js';
 import { jobInVariable } from '../options/variables.js';
 import { type FoundMethod } from './found-method.js';
 import { type Job } from './job.js';

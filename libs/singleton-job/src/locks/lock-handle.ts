@@ -1,4 +1,4 @@
-import { LockLostError } from '../base/errors/lock.errors.js';
+import { LockLostError } from './lock.errors.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { labelOf } from '../leadership/record.js';
 import { type Term } from '../leadership/term.js';

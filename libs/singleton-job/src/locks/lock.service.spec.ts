@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { LockStoreError } from '../base/errors/lock-store.error.js';
-import { LockLostError, LocksClosedError, LockUnavailableError } from '../base/errors/lock.errors.js';
+import { LockLostError, LocksClosedError, LockUnavailableError } from './lock.errors.js';
 import { messageOf } from '../base/errors/message-of.js';
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { lockRecord } from '../leadership/record.js';

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { LocksClosedError, LockUnavailableError } from '../base/errors/lock.errors.js';
+import { LocksClosedError, LockUnavailableError } from './lock.errors.js';
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { within } from '../base/time/within.js';
 import { labelOf } from '../leadership/record.js';

@@ -1,7 +1,7 @@
 import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/lock-store.error.js';
-import { givenKey } from '../base/errors/lock.errors.js';
+import { givenKey } from './lock.errors.js';
 import { showDuration } from '../base/text/duration.js';
-import { Condition } from '../base/time/condition.js';
+import { Condition } from './condition.js';
 import { type Candidate, type Election } from '../leadership/election.js';
 import { trustedMs } from '../leadership/lease.js';
 import { labelOf } from '../leadership/record.js';

@@ -1,8 +1,8 @@
-import { succeeds } from '../base/errors/succeeds.js';
+import { succeeds } from './succeeds.js';
 import { type ConnectionOptions, isPostgres } from '../store/open-store.js';
 import { describeUrl, describeValue, isPlainObject, isRecord } from '../base/text/describe-value.js';
 import { type Place, type Reader } from './option-table.js';
-import { didYouMean } from '../base/text/suggest.js';
+import { didYouMean } from './suggest.js';
 
 type Options = Readonly<Record<string, unknown>>;
 

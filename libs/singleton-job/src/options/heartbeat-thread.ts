@@ -1,4 +1,4 @@
-import { succeeds } from '../base/errors/succeeds.js';
+import { succeeds } from './succeeds.js';
 import { isPlainObject, isRecord } from '../base/text/describe-value.js';
 import { type OptionType, type Place, readOptions } from './option-table.js';
 import { fromCode, matching } from './option-types.js';

@@ -1,7 +1,7 @@
-import { isTimeZone } from '../base/time/is-time-zone.js';
+import { isTimeZone } from './is-time-zone.js';
 import { durationFix, formatDuration, parseDuration } from '../base/text/duration.js';
 import { type OptionType, type Reader } from './option-table.js';
-import { didYouMean } from '../base/text/suggest.js';
+import { didYouMean } from './suggest.js';
 
 /** A larger number was hardly meant as seconds. */
 const MOST_SECONDS = 100;

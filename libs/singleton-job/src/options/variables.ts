@@ -1,4 +1,4 @@
-import { editDistance } from '../base/text/suggest.js';
+import { editDistance } from './suggest.js';
 
 /** What the variables of `singletonJobConfig` begin with, before `_`. */
 export const OPTION_PREFIX = 'SINGLETON_JOB';

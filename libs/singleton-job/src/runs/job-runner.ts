@@ -1,10 +1,10 @@
-import { inContextOf } from '../base/events/caller-context.js';
+import { inContextOf } from './caller-context.js';
 import { type LeadershipReleaseReason } from '../base/events/reasons.js';
 import { runnerFailed } from '../base/events/warnings.js';
-import { backoffMs, type BackoffPolicy } from '../base/time/backoff.js';
+import { backoffMs, type BackoffPolicy } from './backoff.js';
 import { type Timer } from '../base/time/clock.js';
 import { onAbort } from '../base/time/on-abort.js';
-import { Sleeper } from '../base/time/sleeper.js';
+import { Sleeper } from './sleeper.js';
 import { type Job } from '../jobs/job.js';
 import { type Order } from '../leadership/decide.js';
 import { type Candidate, type Election, STAND_BACK_MS } from '../leadership/election.js';

@@ -1,6 +1,6 @@
 import { type Notify } from '../base/events/events.js';
 import { type Clock } from '../base/time/clock.js';
-import { type Sleeper } from '../base/time/sleeper.js';
+import { type Sleeper } from './sleeper.js';
 import { type Job } from '../jobs/job.js';
 import { type Term } from '../leadership/term.js';
 import { type SingleFlight } from './single-flight.js';

@@ -1,4 +1,4 @@
-import { SingletonJobError } from './singleton-job.error.js';
+import { SingletonJobError } from '../base/errors/singleton-job.error.js';
 
 /** The key as it was given to `LockService`, and the tenant, if any: `nightly-import` for `lock/nightly-import`. */
 export function givenKey(name: string): string {

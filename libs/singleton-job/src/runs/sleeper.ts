@@ -1,4 +1,4 @@
-import { type Clock, type Timer } from './clock.js';
+import { type Clock, type Timer } from '../base/time/clock.js';
 
 /**
  * Sleeps for a time, until a promise resolves, or until the end of its signal, whichever comes first. All its sleeps, one after the other, share

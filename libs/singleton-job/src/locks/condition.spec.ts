@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { expect, it } from '@jest/globals';
-import { ManualClock } from '../../testing/manual-clock.js';
+import { ManualClock } from '../testing/manual-clock.js';
 import { Condition } from './condition.js';
 
 it.each([
@@ -21,4 +22,5 @@ it.each([
   });
   await clock.advance(1_000);
   expect([await isMet, clock.pendingTimers]).toEqual([expected, 0]);
+  expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
 });

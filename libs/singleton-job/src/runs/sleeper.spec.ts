@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ManualClock, settle } from '../../testing/manual-clock.js';
-import { type Timer } from './clock.js';
+import { ManualClock, settle } from '../testing/manual-clock.js';
+import { type Timer } from '../base/time/clock.js';
 import { Sleeper } from './sleeper.js';
 
 /** Its timers fire early, as those of Node do. */

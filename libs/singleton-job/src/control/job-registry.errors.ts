@@ -1,4 +1,4 @@
-import { SingletonJobError } from './singleton-job.error.js';
+import { SingletonJobError } from '../base/errors/singleton-job.error.js';
 
 /** Thrown when the registry is asked for a job that this application does not have. */
 export class UnknownJobError extends SingletonJobError {

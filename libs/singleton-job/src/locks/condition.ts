@@ -1,0 +1,40 @@
+import { type Clock } from '../base/time/clock.js';
+import { onAbort } from '../base/time/on-abort.js';
+import { sleep } from '../base/time/sleep.js';
+
+/** A condition variable: its callers wait until something holds, and look at it whenever they are notified. */
+export class Condition {
+  readonly #waiting = new Set<() => void>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Resolves to whether `isMet` within `limitMs`. It is called now and at each {@link notify}, and no more once a signal has aborted. */
+  async until(isMet: () => boolean, limitMs: number, ...signals: readonly AbortSignal[]): Promise<boolean> {
+    const endMs = this.clock.now() + limitMs;
+    while (!signals.some(({ aborted }) => aborted)) {
+      if (isMet()) return true;
+      const restMs = endMs - this.clock.now();
+      if (restMs <= 0) return false;
+      await this.#wait(restMs, signals);
+    }
+    return false;
+  }
+
+  async #wait(limitMs: number, signals: readonly AbortSignal[]): Promise<void> {
+    // not AbortSignal.any: in Node 20 to 24 its signal stays in memory for as long as its sources live, some of them as long as the process
+    const woken = new AbortController();
+    const wake = (): void => {
+      woken.abort();
+    };
+    const removers = signals.map((signal) => onAbort(signal, wake));
+    this.#waiting.add(wake);
+    await sleep(this.clock, limitMs, woken.signal);
+    this.#waiting.delete(wake);
+    for (const remove of removers) remove();
+  }
+
+  /** Wakes everything that waits now. */
+  notify(): void {
+    for (const wake of this.#waiting) wake();
+  }
+}
