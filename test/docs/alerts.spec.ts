@@ -3,7 +3,7 @@ import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { parser } from '@prometheus-io/lezer-promql';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LeadershipLoss, type LeadershipReleaseReason, type RunOutcome } from 'nestjs-singleton-job';
+import { type JobEvents, type RunOutcome } from 'nestjs-singleton-job';
 import { parse } from 'yaml';
 import { collectedMetrics } from '../support/collected-metrics.js';
 
@@ -12,7 +12,7 @@ const page = readFileSync(join(DOCS, 'alerts.md'), 'utf8');
 
 /** Records, so that the compiler finds a value that no longer exists. */
 const OUTCOMES: Readonly<Record<RunOutcome, true>> = { succeeded: true, failed: true, cancelled: true };
-const REASONS: Readonly<Record<LeadershipLoss | LeadershipReleaseReason, true>> = {
+const REASONS: Readonly<Record<JobEvents['leadershipLost' | 'leadershipReleased']['reason'], true>> = {
   expired: true,
   preempted: true,
   shutdown: true,

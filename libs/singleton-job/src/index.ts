@@ -1,6 +1,6 @@
 export { JobRun, type MissedOccurrences } from './jobs/job-run.js';
 export { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from './jobs/job.decorators.js';
-export { type JobEventDecorator, OnJobEvent } from './jobs/on-job-event.js';
+export { OnJobEvent } from './jobs/on-job-event.js';
 export { type JobRegistration, type RegisteredSchedule } from './jobs/job-registration.js';
 export { UnknownJobError } from './control/job-registry.errors.js';
 export { LockStoreError, type LockStoreErrorCode } from './base/errors/lock-store.error.js';
@@ -10,14 +10,6 @@ export { LeaseLostError, type RunAbortCode, RunAbortedError } from './base/error
 export { SingletonJobError } from './base/errors/singleton-job.error.js';
 export { type JobEvent, type JobEvents } from './base/events/events.js';
 export { type JobObserver } from './base/events/observer.js';
-export {
-  type LeadershipGain,
-  type LeadershipLoss,
-  type LeadershipReleaseReason,
-  type MissReason,
-  type TickDropReason,
-  type WarningCode,
-} from './base/events/reasons.js';
 export { type RunCause, type RunEnded, type RunInfo, type ScheduleKind } from './base/events/run-info.js';
 export { type InterceptedRun, type RunInterceptor } from './base/events/run-interceptor.js';
 export { LockHandle } from './locks/lock-handle.js';

@@ -1,13 +1,6 @@
 import { type JobEvents } from '../base/events/events.js';
 import { MemberMetadata } from './member-metadata.js';
 
-/** Decorates a method that takes the payload of the event, or nothing. */
-export type JobEventDecorator<E extends keyof JobEvents> = <T extends (payload: JobEvents[E]) => unknown>(
-  target: object,
-  method: string | symbol,
-  descriptor: TypedPropertyDescriptor<T>,
-) => void;
-
 /** The names of events. */
 export const EVENTS = new MemberMetadata<string>('events');
 
@@ -24,7 +17,13 @@ export const EVENTS = new MemberMetadata<string>('events');
  * }
  * ```
  */
-export function OnJobEvent<E extends keyof JobEvents>(event: E): JobEventDecorator<E> {
+export function OnJobEvent<E extends keyof JobEvents>(
+  event: E,
+): <T extends (payload: JobEvents[E]) => unknown>(
+  target: object,
+  method: string | symbol,
+  descriptor: TypedPropertyDescriptor<T>,
+) => void {
   return (target, method) => {
     EVENTS.record(target, method, event);
   };

@@ -1,5 +1,4 @@
-import { type JobEvents } from '../base/events/events.js';
-import { type LeadershipLoss, type LeadershipReleaseReason } from '../base/events/reasons.js';
+import { type JobEvents, type Reason } from '../base/events/events.js';
 import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { type Lease } from './lease.js';
@@ -37,7 +36,7 @@ export interface Candidate {
   /** A term begins. Its signal tells the end. */
   lead(term: Term): void;
   /** Starts nothing more in this term, which is given back as soon as it is idle. Left out: it starts nothing. */
-  drain?(reason: LeadershipReleaseReason): void;
+  drain?(reason: Reason<'leadershipReleased'>): void;
   /** A caller wants a run now: the answer, and what is done when the record shows it. Left out: there are no runs. */
   trigger?(term: Term, commandId: string): Omit<decide.Order, 'id' | 'until'>;
   /** The election has looked at what was seen. */
@@ -58,7 +57,7 @@ export type TermRelease = Pick<JobEvents['leadershipReleased'], 'reason' | 'conf
 export interface ElectionObserver {
   gained?(term: Term, takeover: Takeover): void;
   /** Not called for a term that was given back. */
-  lost?(term: Term, reason: LeadershipLoss): void;
+  lost?(term: Term, reason: Reason<'leadershipLost'>): void;
   /** The record was written without the holder, or it ends with its lease: then it is not confirmed. */
   released?(term: Term, release: TermRelease): void;
   /** An answer of the store, which another replica may have written. */
@@ -116,7 +115,7 @@ export class Election {
   }
 
   /** Gives up the term, if there is one, and competes no more. Resolves when nothing runs and the record is released. */
-  withdraw(reason: LeadershipReleaseReason): Promise<void> {
+  withdraw(reason: Reason<'leadershipReleased'>): Promise<void> {
     this.isWanted = false;
     this.#release(reason);
     const isDone = new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -125,7 +124,7 @@ export class Election {
   }
 
   /** Gives up the term, and does not compete for a while after that. */
-  stepDown(reason: LeadershipReleaseReason, standBackMs = STAND_BACK_MS): void {
+  stepDown(reason: Reason<'leadershipReleased'>, standBackMs = STAND_BACK_MS): void {
     this.#release(reason, standBackMs);
     this.touch();
   }
@@ -479,7 +478,7 @@ export class Election {
 
   // ---- Releasing
 
-  #release(reason: LeadershipReleaseReason, standBackMs = 0): void {
+  #release(reason: Reason<'leadershipReleased'>, standBackMs = 0): void {
     if (this.term === undefined || this.term.release !== undefined) return;
     this.term.release = { reason, standBackMs };
     this.candidate.drain?.(reason);

@@ -1,6 +1,5 @@
 import { unreadable } from '../base/errors/lock-store.error.js';
-import { type JobEvents, type Notify } from '../base/events/events.js';
-import { type LeadershipLoss } from '../base/events/reasons.js';
+import { type JobEvents, type Notify, type Reason } from '../base/events/events.js';
 import { scheduleDiffers } from '../base/events/warnings.js';
 import { type Clock } from '../base/time/clock.js';
 import { type StoreListener, type SyncResult } from '../store/store.js';
@@ -36,7 +35,7 @@ export class Reports implements ReplicaObserver, StoreListener {
     this.#ofTerm('leadershipGained', term, { because, ...(after !== undefined && { after }) });
   }
 
-  lost(term: Term, reason: LeadershipLoss): void {
+  lost(term: Term, reason: Reason<'leadershipLost'>): void {
     this.#ofTerm('leadershipLost', term, { reason });
   }
 

@@ -1,4 +1,4 @@
-import { type LeadershipReleaseReason } from '../base/events/reasons.js';
+import { type Reason } from '../base/events/events.js';
 import { instant, type Instant } from '../base/time/clock.js';
 import { type Order } from './decide.js';
 import { type Election } from './election.js';
@@ -67,7 +67,7 @@ export class Term {
   /** In a new incarnation, until the record has been written again: the deadline from before, and the record as seen before. */
   reclaim: { readonly by: Instant; readonly before: SeenRecord } | undefined;
   /** Why it is given back. Undefined: it is not. */
-  release: { readonly reason: LeadershipReleaseReason; readonly standBackMs: number } | undefined;
+  release: { readonly reason: Reason<'leadershipReleased'>; readonly standBackMs: number } | undefined;
   readonly #ending = new AbortController();
   #end: { readonly how: TermEnd; readonly deadline: Instant } | undefined;
   #saves: readonly Save[] = [];

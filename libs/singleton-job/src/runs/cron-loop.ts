@@ -1,4 +1,4 @@
-import { type MissReason } from '../base/events/reasons.js';
+import { type Reason } from '../base/events/events.js';
 import { clockAhead } from '../base/events/warnings.js';
 import { type MissedOccurrences } from '../jobs/job-run.js';
 import { leaseOf, replicaOf } from '../leadership/record.js';
@@ -187,7 +187,7 @@ export class CronLoop {
   }
 
   /** If the window has occurrences by the present expression. */
-  #reportMissed(reason: MissReason, after: number, upTo: number): void {
+  #reportMissed(reason: Reason<'occurrencesMissed'>, after: number, upTo: number): void {
     const { job, notify } = this.parts;
     const count = this.#count(after, upTo);
     if (count > 0)

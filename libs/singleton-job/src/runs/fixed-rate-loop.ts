@@ -1,4 +1,4 @@
-import { type TickDropReason } from '../base/events/reasons.js';
+import { type Reason } from '../base/events/events.js';
 import { type FixedRateSchedule } from '../schedule/schedule.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
@@ -56,6 +56,6 @@ function fire(slot: number, parts: TickLoopParts): void {
   }
 }
 
-function drop({ job, notify }: TickLoopParts, reason: TickDropReason, scheduledAt: number, count: number): void {
+function drop({ job, notify }: TickLoopParts, reason: Reason<'tickDropped'>, scheduledAt: number, count: number): void {
   notify('tickDropped', { job: job.name, kind: 'fixed-rate', reason, scheduledAt: new Date(scheduledAt), count });
 }

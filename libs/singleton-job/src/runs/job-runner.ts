@@ -1,5 +1,5 @@
 import { inContextOf } from './caller-context.js';
-import { type LeadershipReleaseReason } from '../base/events/reasons.js';
+import { type Reason } from '../base/events/events.js';
 import { runnerFailed } from '../base/events/warnings.js';
 import { backoffMs, type BackoffPolicy } from './backoff.js';
 import { type Timer } from '../base/time/clock.js';
@@ -72,7 +72,7 @@ export class JobRunner implements Candidate {
   }
 
   /** Competes no more. Resolves when the lock is released and no run is in flight. */
-  withdraw(reason: LeadershipReleaseReason): Promise<void> {
+  withdraw(reason: Reason<'leadershipReleased'>): Promise<void> {
     this.#initialDelay?.cancel();
     return this.election.withdraw(reason);
   }
@@ -97,7 +97,7 @@ export class JobRunner implements Candidate {
     });
   }
 
-  drain(reason: LeadershipReleaseReason): void {
+  drain(reason: Reason<'leadershipReleased'>): void {
     this.#quit?.abort(reason);
   }
 

@@ -14,7 +14,7 @@ export interface TickLoopParts {
   readonly notify: Notify;
   /** For messages, such as `Redis`. */
   readonly storeName: string;
-  /** Aborts when the term ends, and when it is given back: then with a `LeadershipReleaseReason`. No tick is fired after that. */
+  /** Aborts when the term ends, and when it is given back: then with a `Reason<'leadershipReleased'>`. No tick is fired after that. */
   readonly quit: AbortSignal;
   /** Gives the leadership to another replica, because several calls in a row have failed. */
   readonly stepDown: () => void;

@@ -1,13 +1,5 @@
 import { type LockStoreError } from '../errors/lock-store.error.js';
 import { type RunAbortCode } from '../errors/run.errors.js';
-import {
-  type LeadershipGain,
-  type LeadershipLoss,
-  type LeadershipReleaseReason,
-  type MissReason,
-  type TickDropReason,
-  type WarningCode,
-} from './reasons.js';
 import { type RunEnded, type RunInfo, type ScheduleKind } from './run-info.js';
 
 /**
@@ -26,8 +18,12 @@ export interface JobEvents {
     readonly job: string;
     /** The fencing token of the term. */
     readonly fencingToken: number;
-    /** Why this replica became the leader. */
-    readonly because: LeadershipGain;
+    /**
+     * How this replica became the leader, as far as it knows: `first`, there was no data yet; `released`, the last leader released the job;
+     * `lease-ended`, the last leader was killed or could not reach the store: it may have been this replica; `free`, there was no record of
+     * the job, which is new or was lost.
+     */
+    readonly because: 'first' | 'released' | 'lease-ended' | 'free';
     /** The last leader that this replica knows of. */
     readonly after?: string;
   };
@@ -41,8 +37,8 @@ export interface JobEvents {
     readonly job: string;
     /** The fencing token of the term. */
     readonly fencingToken: number;
-    /** How the term ended. */
-    readonly reason: LeadershipLoss;
+    /** `expired`: the lease was not confirmed before its deadline. `preempted`: another holder has the lock. */
+    readonly reason: 'expired' | 'preempted';
   };
 
   /**
@@ -56,8 +52,12 @@ export interface JobEvents {
     readonly job: string;
     /** The fencing token of the term. */
     readonly fencingToken: number;
-    /** Why the term was given back. */
-    readonly reason: LeadershipReleaseReason;
+    /**
+     * Why the term was given back: the application stops, the runner broke, three calls of a `@WhileLeader` method in a row failed
+     * (`failed-calls`), a method of the registry was called, or a replica that leads fewer jobs takes the job (`rebalance`).
+     */
+    readonly reason:
+      'shutdown' | 'runner-failed' | 'failed-calls' | 'paused' | 'stepped-down' | 'unregistered' | 'rebalance';
     /** Whether the store confirmed it. False: the lock expires by itself. */
     readonly confirmed: boolean;
     /** Whether a run that ignored its abort is still in flight. */
@@ -151,8 +151,14 @@ export interface JobEvents {
     readonly job: string;
     /** The kind of its schedule. */
     readonly kind: ScheduleKind;
-    /** Why the ticks were dropped. */
-    readonly reason: TickDropReason;
+    /**
+     * Why the ticks were dropped:
+     *
+     * - `overlap`: a run was in flight;
+     * - `late`: the event loop was blocked, and a newer tick was due as well;
+     * - `lease-unconfirmed`: the clocks disagreed, and no heartbeat had been confirmed since.
+     */
+    readonly reason: 'overlap' | 'late' | 'lease-unconfirmed';
     /** When the newest of them was due. */
     readonly scheduledAt: Date;
     /** How many ticks were dropped. */
@@ -161,14 +167,20 @@ export interface JobEvents {
 
   /**
    * No replica will start the cron occurrences after `from` and up to `to`. One replica reports them. The next leader reports them again
-   * if this one is lost before it has written that: see {@link MissReason}. Not called for a tick that the leader dropped, nor for other kinds
+   * if this one is lost before it has written that, within 10 s. Not called for a tick that the leader dropped, nor for other kinds
    * of schedule.
    */
   occurrencesMissed: {
     /** Name of the job. */
     readonly job: string;
-    /** Why they were not started. */
-    readonly reason: MissReason;
+    /**
+     * Why they were not started:
+     *
+     * - `late`: no replica led, or the leader was blocked or suspended, until the misfire grace was over or a newer occurrence was due as well;
+     * - `data-lost`: they came due before the store restarted or lost its data, and are not claimed. Their claims may be lost;
+     * - `schedule-changed`: they are older than a new schedule. They are counted by the new schedule, and not reported if it has none there.
+     */
+    readonly reason: 'late' | 'data-lost' | 'schedule-changed';
     /** They are all later than this. */
     readonly from: Date;
     /** When the newest of them was due. */
@@ -245,12 +257,26 @@ export interface JobEvents {
     readonly deniedMs: number;
   };
   /**
-   * A rare condition that a person should look at. The `code` is stable, the message is not. Each {@link WarningCode} says when it is
-   * reported. A store reports what puts locks at risk. Not called for what has an event of its own, and not called again when the condition ends.
+   * A rare condition that a person should look at. The `code` is stable, the message is not. A store reports what puts locks at risk. Not called for what has an event of its own, and not called again when the condition ends.
    */
   warning: {
-    /** Names the condition: a {@link WarningCode}, or a code of the store. */
-    readonly code: WarningCode | (string & Record<never, never>);
+    /**
+     * Names the condition. The store has codes of its own: the pages about production have them. Those of the library:
+     *
+     * - `CLOCK_AHEAD`: the clock of this replica is more than a minute ahead of the store, so a cron occurrence could not be claimed yet. The
+     *   replica claims it again when the clock of the store has come that far.
+     * - `HEARTBEAT_THREAD_FAILED`: the heartbeat thread ended, or had no connection for 10 s while the main thread had one. The main thread
+     *   still renews the leases, but they no longer outlast a blocked event loop. Once, and until the process is restarted. Not at a stop.
+     * - `SCHEDULE_DIFFERS`: the leader of a job has another schedule than this replica. Once for each schedule: after a change until the deploy
+     *   has ended, or for ever if two applications have one `projectName`.
+     * - `RUNNER_FAILED`: the library itself failed while it led a job. Its term is given back, and the job starts again.
+     */
+    readonly code:
+      | 'CLOCK_AHEAD'
+      | 'HEARTBEAT_THREAD_FAILED'
+      | 'SCHEDULE_DIFFERS'
+      | 'RUNNER_FAILED'
+      | (string & Record<never, never>);
     /** What happened, and what to do: the line in the log without its prefix. */
     readonly message: string;
     /** Name of the job. Left out: it concerns all jobs. */
@@ -278,6 +304,10 @@ export type JobEvent = {
     readonly payload: JobEvents[E];
   };
 }[keyof JobEvents];
+
+/** Why it happened. */
+export type Reason<E extends 'leadershipLost' | 'leadershipReleased' | 'tickDropped' | 'occurrencesMissed'> =
+  JobEvents[E]['reason'];
 
 /** Reports an event. It never throws and returns nothing. */
 export type Notify = <E extends keyof JobEvents>(event: E, payload: JobEvents[E]) => void;
