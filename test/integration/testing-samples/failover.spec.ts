@@ -21,7 +21,7 @@ it('hands over after the run when the leader stops', async () => {
   await replicas.clock.advance(2_000);
   await stopped;
   expect(a.eventLines.slice(-2)).toEqual(['2300 runSucceeded schedule', '2300 leadershipReleased shutdown']);
-  expect(b.eventLines).toEqual(['2300 leadershipGained', '4000 runStarted schedule']);
+  expect(b.eventLines).toEqual(['0 leaderChanged a', '2300 leadershipGained', '4000 runStarted schedule']);
 });
 
 it('has a new leader when the lease of a killed leader ends', async () => {
