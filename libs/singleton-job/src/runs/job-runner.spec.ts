@@ -32,6 +32,21 @@ describe('A follower', () => {
       { job: 'tick', leader: 'a' },
     ]);
   });
+
+  it('tells of a pause and its end, and of neither while the record cannot be read', async () => {
+    const a = replicas.start('a', [job({ schedule: once })]);
+    await replicas.clock.advance(1_000);
+    await a.registry.pause('tick');
+    replicas.server.spoil('tick:lock');
+    await replicas.clock.advance(20_000);
+    replicas.server.repair('tick:lock');
+    await replicas.clock.advance(20_000);
+    const pausedAt = new Date('2027-01-01T00:00:01Z');
+    const pauses = (): unknown[] => [a.observer.of('jobPaused'), a.observer.of('jobResumed')];
+    expect(pauses()).toEqual([[{ job: 'tick', pausedAt }], []]);
+    await Promise.all([a.registry.resume('tick'), replicas.clock.advance(10)]);
+    expect(pauses()).toEqual([[{ job: 'tick', pausedAt }], [{ job: 'tick', pausedAt, reason: 'resumed' }]]);
+  });
 });
 
 describe('A run whose leader is gone', () => {

@@ -103,19 +103,21 @@ export class JobRunner implements Candidate {
 
   /** Tells whom this replica follows, and whether the job is paused. */
   looked(): void {
-    const { election, job, parts } = this;
-    if (!election.isWanted) return;
-    const { leader, pausedAt, known, term } = election;
-    if (term === undefined && leader !== undefined && leader !== this.#told.leader)
-      parts.notify('leaderChanged', { job: job.name, leader });
-    const before = this.#told.pausedAt;
-    this.#told = { leader: term === undefined ? (leader ?? this.#told.leader) : undefined, pausedAt };
-    if (pausedAt === before) return;
-    if (pausedAt !== undefined) parts.notify('jobPaused', { job: job.name, pausedAt: new Date(pausedAt) });
-    else if (before !== undefined) {
+    const { notify, job } = this.parts;
+    const { isWanted, known, leader, pausedAt, term } = this.election;
+    // a record that cannot be read says nothing of a pause
+    if (!isWanted || known.isUnreadable === true) return;
+    const before = this.#told;
+    const followed = term === undefined ? (leader ?? before.leader) : undefined;
+    this.#told = { leader: followed, pausedAt };
+    if (followed !== undefined && followed !== before.leader)
+      notify('leaderChanged', { job: job.name, leader: followed });
+    if (pausedAt === before.pausedAt) return;
+    if (pausedAt !== undefined) notify('jobPaused', { job: job.name, pausedAt: new Date(pausedAt) });
+    else if (before.pausedAt !== undefined) {
       // without a write of anybody: the record is older than the pause, or gone
-      const reason = known.revision < before ? 'data-lost' : 'resumed';
-      parts.notify('jobResumed', { job: job.name, pausedAt: new Date(before), reason });
+      const reason = known.revision < before.pausedAt ? 'data-lost' : 'resumed';
+      notify('jobResumed', { job: job.name, pausedAt: new Date(before.pausedAt), reason });
     }
   }
 
