@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
+import { Inject, Injectable, Module, type ModuleMetadata, Scope } from '@nestjs/common';
 import { ConfigModule, ConfigService, registerAs } from '@nestjs/config';
 import { ContextIdFactory, ModuleRef, REQUEST } from '@nestjs/core';
 import { Interval as NestInterval, ScheduleModule, Timeout as NestTimeout } from '@nestjs/schedule';
