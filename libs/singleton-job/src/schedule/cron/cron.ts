@@ -4,7 +4,7 @@ import { elapsedTimes } from './elapsed-times.js';
 import { fixedTimes } from './fixed-times.js';
 import { InvalidScheduleError } from '../invalid-schedule.error.js';
 import { LocalCalendar } from './local-calendar.js';
-import { windowsOf } from './occurrences.js';
+import { latestBy, windowsOf } from './occurrences.js';
 import { type CronSchedule } from '../schedule.js';
 import { TimeZone } from './time-zone.js';
 
@@ -34,8 +34,8 @@ export function cron(expression: string, { timeZone = 'UTC' }: CronContext = {})
   const fields = readFields(text);
   const zone = TimeZone.of(timeZone);
   const calendar = new LocalCalendar(fields);
-  const occurrences = followsElapsedTime(text) ? elapsedTimes(calendar, zone) : fixedTimes(calendar, zone);
-  if (occurrences.next(REFERENCE) === undefined) {
+  const next = followsElapsedTime(text) ? elapsedTimes(calendar, zone) : fixedTimes(calendar, zone);
+  if (next(REFERENCE) === undefined) {
     throw new InvalidScheduleError(
       `cron expression must fire at some time, got '${text.canonical}', which never does: check its day and month`,
     );
@@ -45,7 +45,7 @@ export function cron(expression: string, { timeZone = 'UTC' }: CronContext = {})
     kind: 'cron' as const,
     description: `cron ${text.canonical} ${zone.name}`,
     timeZone: zone.name,
-    ...windowsOf(occurrences),
+    ...windowsOf({ next, latest: latestBy(next) }),
   });
 }
 

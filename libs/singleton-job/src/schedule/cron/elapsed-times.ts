@@ -1,5 +1,5 @@
 import { type LocalCalendar } from './local-calendar.js';
-import { type Occurrences } from './occurrences.js';
+import { type Next } from './occurrences.js';
 import { REACH_MS, type TimeZone } from './time-zone.js';
 
 const SECOND_MS = 1_000;
@@ -14,8 +14,8 @@ const MAX_STEPS = 400;
  * Between two shifts of the clocks the offset is constant. A shift matters only near the start and near the candidate, so the search
  * checks only those: a shift in between repeats no matching time.
  */
-export function elapsedTimes(calendar: LocalCalendar, zone: TimeZone): Occurrences {
-  function next(previous: number): number | undefined {
+export function elapsedTimes(calendar: LocalCalendar, zone: TimeZone): Next {
+  return (previous) => {
     let from = (Math.floor(previous / SECOND_MS) + 1) * SECOND_MS;
     for (let step = 0; step < MAX_STEPS; step++) {
       const offsetMs = zone.offsetAt(from);
@@ -28,22 +28,5 @@ export function elapsedTimes(calendar: LocalCalendar, zone: TimeZone): Occurrenc
       else from = candidate - REACH_MS;
     }
     return undefined;
-  }
-
-  function latest(upTo: number): number | undefined {
-    let to = Math.floor(upTo / SECOND_MS) * SECOND_MS;
-    for (let step = 0; step < MAX_STEPS; step++) {
-      const offsetMs = zone.offsetAt(to);
-      const local = calendar.atOrBefore(to + offsetMs);
-      if (local === undefined) return undefined;
-      const candidate = local - offsetMs;
-      const shift = zone.shiftIn(Math.max(candidate, to - REACH_MS), to);
-      if (shift !== undefined) to = shift.at - SECOND_MS;
-      else if (candidate >= to - REACH_MS) return candidate;
-      else to = candidate + REACH_MS;
-    }
-    return undefined;
-  }
-
-  return { next, latest };
+  };
 }

@@ -1,5 +1,5 @@
 import { type LocalCalendar } from './local-calendar.js';
-import { type Occurrences } from './occurrences.js';
+import { type Next } from './occurrences.js';
 import { REACH_MS, type TimeZone } from './time-zone.js';
 
 const SECOND_MS = 1_000;
@@ -13,7 +13,7 @@ const SECOND_MS = 1_000;
  *
  * The search relies on one fact: the latest time that the wall clock has ever shown never goes back.
  */
-export function fixedTimes(calendar: LocalCalendar, zone: TimeZone): Occurrences {
+export function fixedTimes(calendar: LocalCalendar, zone: TimeZone): Next {
   /** The latest local second that the wall clock has shown by the end of the second of `instant`. */
   function latestShown(instant: number): number {
     const second = Math.floor(instant / SECOND_MS) * SECOND_MS;
@@ -30,14 +30,8 @@ export function fixedTimes(calendar: LocalCalendar, zone: TimeZone): Occurrences
     return before < shift.at ? before : Math.max(local - shift.afterMs, shift.at);
   }
 
-  return {
-    next: (previous) => {
-      const local = calendar.atOrAfter(latestShown(previous) + SECOND_MS);
-      return local === undefined ? undefined : firstShown(local);
-    },
-    latest: (upTo) => {
-      const local = calendar.atOrBefore(latestShown(upTo));
-      return local === undefined ? undefined : firstShown(local);
-    },
+  return (previous) => {
+    const local = calendar.atOrAfter(latestShown(previous) + SECOND_MS);
+    return local === undefined ? undefined : firstShown(local);
   };
 }

@@ -69,23 +69,8 @@ describe('the calendar of a cron expression', () => {
     );
   });
 
-  it('finds the same matches backwards as forwards', () => {
-    fc.assert(
-      fc.property(expressions, locals, (expression, from) => {
-        const calendar = calendarOf(expression);
-        const first = calendar.atOrAfter(from) ?? NaN;
-        const second = calendar.atOrAfter(first + 1) ?? NaN;
-        expect(first).toBeGreaterThanOrEqual(from);
-        expect(calendar.atOrAfter(first)).toBe(first);
-        expect(calendar.atOrBefore(second)).toBe(second);
-        expect(calendar.atOrBefore(second - 1)).toBe(first);
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  it('has no match in either direction when no year has one', () => {
+  it('has no match when no year has one', () => {
     const calendar = calendarOf('0 0 31 2,4,6 *');
-    expect([calendar.atOrAfter(0), calendar.atOrBefore(0)]).toEqual([undefined, undefined]);
+    expect(calendar.atOrAfter(0)).toBeUndefined();
   });
 });

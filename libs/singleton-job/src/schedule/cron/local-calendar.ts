@@ -39,36 +39,10 @@ export class LocalCalendar {
     return this.atOrAfter((day + 1) * DAY_S * SECOND_MS);
   }
 
-  /** The last match at or before `local`; undefined if there is none in any year. */
-  atOrBefore(local: number): number | undefined {
-    const [day, second] = split(Math.floor(local / SECOND_MS));
-    const { seconds } = this.#fields;
-    const today = this.#dayAtOrBefore(day);
-    if (today === undefined) return undefined;
-    if (today < day) return join(today, last(this.#minutesOfDay), last(seconds));
-
-    const minute = Math.floor(second / 60);
-    const now = atMost(this.#minutesOfDay, minute);
-    const inMinute = now === minute ? atMost(seconds, second % 60) : undefined;
-    if (inMinute !== undefined) return join(day, minute, inMinute);
-    const earlier = now === minute ? atMost(this.#minutesOfDay, minute - 1) : now;
-    if (earlier !== undefined) return join(day, earlier, last(seconds));
-    return this.atOrBefore((day * DAY_S - 1) * SECOND_MS);
-  }
-
   #dayAtOrAfter(day: number): number | undefined {
     const [firstMonth, dayOfMonth] = monthOf(day);
     for (let month = firstMonth; month <= firstMonth + CALENDAR_CYCLE_MONTHS; month++) {
       const found = atLeast(this.#daysIn(month), month === firstMonth ? dayOfMonth : 1);
-      if (found !== undefined) return firstDayOf(month) + found - 1;
-    }
-    return undefined;
-  }
-
-  #dayAtOrBefore(day: number): number | undefined {
-    const [lastMonth, dayOfMonth] = monthOf(day);
-    for (let month = lastMonth; month >= lastMonth - CALENDAR_CYCLE_MONTHS; month--) {
-      const found = atMost(this.#daysIn(month), month === lastMonth ? dayOfMonth : 31);
       if (found !== undefined) return firstDayOf(month) + found - 1;
     }
     return undefined;
@@ -117,20 +91,8 @@ function first(sorted: readonly number[]): number {
   return sorted[0] ?? 0;
 }
 
-function last(sorted: readonly number[]): number {
-  return sorted.at(-1) ?? 0;
-}
-
 function atLeast(sorted: readonly number[], bound: number): number | undefined {
-  return sorted[countBelow(sorted, bound)];
-}
-
-function atMost(sorted: readonly number[], bound: number): number | undefined {
-  return sorted[countBelow(sorted, bound + 1) - 1];
-}
-
-/** A binary search: an expression of every minute has 1440 times a day. */
-function countBelow(sorted: readonly number[], bound: number): number {
+  // a binary search: an expression of every minute has 1440 times a day
   let low = 0;
   let high = sorted.length;
   while (low < high) {
@@ -138,5 +100,5 @@ function countBelow(sorted: readonly number[], bound: number): number {
     if ((sorted[middle] ?? 0) < bound) low = middle + 1;
     else high = middle;
   }
-  return low;
+  return sorted[low];
 }
