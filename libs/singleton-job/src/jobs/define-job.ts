@@ -16,7 +16,7 @@ import { type ResolvedOptions } from '../options/resolve-options.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
-import { jitteredCron, jitteredRate } from '../schedule/jitter.js';
+import { jittered } from '../schedule/jitter.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { InvalidScheduleError } from '../schedule/invalid-schedule.error.js';
 import { type AnySchedule, type FixedRateSchedule } from '../schedule/schedule.js';
@@ -161,14 +161,14 @@ function scheduleOf(
     case 'fixed-rate': {
       if (periodMs === undefined) return undefined;
       const grid = gridOf(periodMs, offsetMs);
-      return jitterMs === 0 ? grid : jitteredRate(grid, shift);
+      return jitterMs === 0 ? grid : jittered(grid, shift);
     }
     case 'interval':
       return delayMs === undefined ? undefined : interval(delayMs);
     case 'cron': {
       if (expression === undefined) return undefined;
       const occurrences = cron(expression, { timeZone: timeZone ?? zoneOfModule });
-      return jitterMs === 0 ? occurrences : jitteredCron(occurrences, shift);
+      return jitterMs === 0 ? occurrences : jittered(occurrences, shift);
     }
     case 'while-leader':
       return restartDelayMs === undefined ? undefined : whileLeader(restartDelayMs);

@@ -45,7 +45,7 @@ export class CronLoop {
     const { occurrence, endedAt } = left.run ?? {};
     // its leader died: it may have run, or not
     const interrupted = endedAt === undefined ? occurrence : undefined;
-    const started = interrupted === undefined ? occurrence : schedule.latest(-Infinity, interrupted - 1);
+    const started = interrupted === undefined ? occurrence : schedule.latest(interrupted - 1);
     const isNew = changeOf(schedule, term.backlog) !== 'none' && claimsLostUntil === 0;
     this.#ran = isNew ? begin : Math.min(started ?? left.lastScheduledAt ?? begin, begin);
     this.#doubtfulUpTo = Math.max(claimsLostUntil, interrupted ?? 0);
@@ -72,7 +72,7 @@ export class CronLoop {
       }
       const isOnTime = !this.#isPromotion && wall >= due && wall - due <= ON_TIME_MS;
       const now = (): number => (isOnTime ? clock.wallNow() : term.storeNow());
-      const newest = this.schedule.latest(this.#handled, now());
+      const newest = this.#unhandled(now());
       if (newest !== undefined && runs.isBusy && job.overlap === 'cancel-other') {
         await this.#supersede(newest, now);
         continue;
@@ -100,7 +100,7 @@ export class CronLoop {
     const { runs, sleeper } = this.parts;
     runs.abort('SUPERSEDED');
     this.#hasWaited = true;
-    const pushedAside = this.schedule.latest(this.#handled, newest - 1);
+    const pushedAside = this.#unhandled(newest - 1);
     if (pushedAside !== undefined) this.#giveUp(pushedAside);
     const nextMs = (this.schedule.next(newest) ?? Infinity) - now();
     await sleeper.sleep(Math.min(Math.max(nextMs, 1), MAX_SLEEP_MS), runs.whenIdle());
@@ -131,7 +131,7 @@ export class CronLoop {
       term.set({ run: before });
       return;
     }
-    const older = this.schedule.latest(this.#handled, newest - 1);
+    const older = this.#unhandled(newest - 1);
     if (mayStart) {
       if (older !== undefined) this.#report(older);
       runs.start({ scheduledAt: new Date(newest), cause: isMisfire ? 'misfire' : 'schedule', missed }, term, run, true);
@@ -157,8 +157,8 @@ export class CronLoop {
   /** The occurrences that did not start since the last run, before this one. */
   #missedBefore(scheduledAt: number): MissedOccurrences | null {
     const from = this.#ran;
-    const to = this.schedule.latest(from, scheduledAt - 1);
-    if (to === undefined) return null;
+    const to = this.schedule.latest(scheduledAt - 1);
+    if (to === undefined || to <= from) return null;
     const count = this.#count(from, to);
     return Object.freeze({ from: new Date(from), to: new Date(to), count, mayHaveRun: from < this.#doubtfulUpTo });
   }
@@ -194,7 +194,16 @@ export class CronLoop {
       notify('occurrencesMissed', { job: job.name, reason, from: new Date(after), to: new Date(upTo), count });
   }
 
+  /** The newest occurrence up to an instant that is neither claimed nor reported. */
+  #unhandled(upTo: number): number | undefined {
+    const newest = this.schedule.latest(upTo);
+    return newest !== undefined && newest > this.#handled ? newest : undefined;
+  }
+
   #count(after: number, upTo: number): number {
-    return this.schedule.count(after, upTo, COUNT_LIMIT);
+    let count = 0;
+    for (let at = this.schedule.next(after); at !== undefined && at <= upTo && count < COUNT_LIMIT; count++)
+      at = this.schedule.next(at);
+    return count;
   }
 }

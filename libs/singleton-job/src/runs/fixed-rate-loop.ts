@@ -8,7 +8,8 @@ import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
  */
 export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoopParts): Promise<void> {
   const { clock, sleeper, term, runs, job } = parts;
-  const { periodMs } = schedule;
+  const { periodMs, offsetMs } = schedule;
+  const slotOf = (tick: number): number => Math.floor((tick - offsetMs) / periodMs);
   const startedAt = clock.wallNow();
   // The slot that the last leader fired is not fired again. A slot far ahead comes from a wrong clock and is ignored.
   const { lastScheduledAt: slot = 0 } = term.own;
@@ -29,7 +30,7 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
       continue;
     }
     last = schedule.latest(now);
-    const missed = Math.round((schedule.slotOf(last) - schedule.slotOf(due)) / periodMs);
+    const missed = slotOf(last) - slotOf(due);
     if (missed > 0) drop(parts, 'late', schedule.latest(last - 1), missed);
     if (job.overlap === 'cancel-other' && runs.isBusy) {
       if (waiting !== undefined) drop(parts, 'overlap', waiting, 1);

@@ -56,6 +56,16 @@ describe('A cron run', () => {
     expect(seen).toEqual(['00:01 none', '00:04 (00:01, 00:03] 2', '00:05 none']);
   });
 
+  it('counts them up to 1,000', async () => {
+    const a = replicas.start('a', [everyMinute()]);
+    await replicas.clock.advance(MINUTE);
+    await Promise.all([a.pool.stop(), replicas.clock.advance(100)]);
+    await replicas.clock.advance(17 * 60 * MINUTE);
+    replicas.start('b', [everyMinute()]);
+    await replicas.clock.advance(MINUTE);
+    expect(seen[1]).toBe('17:01 (00:01, 17:00] 1000');
+  });
+
   it('makes up for those that were missed while no replica led, also if another leader has reported them', async () => {
     const a = replicas.start('a', [everyMinute()]);
     await replicas.clock.advance(1.1 * MINUTE);

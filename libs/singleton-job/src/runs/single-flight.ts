@@ -182,7 +182,7 @@ export class Run implements RunControl {
 
   get previousScheduledAt(): number | undefined {
     const { schedule } = this.parts.job;
-    return schedule.kind === 'cron' ? schedule.latest(-Infinity, this.info.scheduledAt.getTime() - 1) : undefined;
+    return schedule.kind === 'cron' ? schedule.latest(this.info.scheduledAt.getTime() - 1) : undefined;
   }
 
   isValid(): boolean {

@@ -7,8 +7,8 @@ interface Grid {
 
 /** A grid of ticks at `offsetMs + n × periodMs` since the epoch. Every replica has the same slots. */
 export function fixedRate(periodMs: number, { offsetMs = 0 }: Grid = {}): FixedRateSchedule {
-  function latest(instant: number): number {
-    const whole = Math.floor(instant);
+  function latest(upTo: number): number {
+    const whole = Math.floor(upTo);
     const sinceTick = (whole - offsetMs) % periodMs;
     // the remainder of a negative number is negative, so the tick before it is one period earlier
     return whole - (sinceTick < 0 ? sinceTick + periodMs : sinceTick);
@@ -18,8 +18,8 @@ export function fixedRate(periodMs: number, { offsetMs = 0 }: Grid = {}): FixedR
     kind: 'fixed-rate' as const,
     description: `fixed-rate ${periodMs}ms offset ${offsetMs}ms`,
     periodMs,
+    offsetMs,
     latest,
-    slotOf: (tick: number) => tick,
     next: (previous: number) => latest(previous) + periodMs,
   });
 }

@@ -3,7 +3,7 @@ import { job } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 import { cron } from './cron/cron.js';
 import { fixedRate } from './fixed-rate.js';
-import { jitteredCron, jitteredRate } from './jitter.js';
+import { jittered } from './jitter.js';
 
 const MINUTE = 60_000;
 const START = Date.UTC(2027, 0, 1);
@@ -19,14 +19,14 @@ function ticksOf({ next }: { readonly next: (previous: number) => number | undef
 }
 
 describe.each([
-  ['a fixed rate', rate, (jitterMs: number, jobName: string) => jitteredRate(rate, { jitterMs, jobName })],
-  ['a cron job', everyMinute, (jitterMs: number, jobName: string) => jitteredCron(everyMinute, { jitterMs, jobName })],
-])('The jitter of %s', (_kind, base, jittered) => {
+  ['a fixed rate', rate, (jitterMs: number, jobName: string) => jittered(rate, { jitterMs, jobName })],
+  ['a cron job', everyMinute, (jitterMs: number, jobName: string) => jittered(everyMinute, { jitterMs, jobName })],
+])('The jitter of %s', (_kind, base, delayedBy) => {
   it.each([20_000, 10 * MINUTE])(
     'of %d ms delays each tick by less than it, and by less than the next tick',
     (jitterMs) => {
       const expected = ticksOf(base, 200);
-      const delayed = ticksOf(jittered(jitterMs, 'report'), 201).filter((tick) => tick >= (expected[0] ?? 0));
+      const delayed = ticksOf(delayedBy(jitterMs, 'report'), 201).filter((tick) => tick >= (expected[0] ?? 0));
       const delays = expected.map((tick, i) => (delayed[i] ?? NaN) - tick);
       expect(delays.every((ms) => ms >= 0 && ms < Math.min(jitterMs, MINUTE))).toBe(true);
       expect(new Set(delays).size).toBeGreaterThan(150);
@@ -34,19 +34,18 @@ describe.each([
   );
 
   it('is another one for another job, and the same for the same', () => {
-    const [one, again, other] = ['one', 'one', 'other'].map((name) => ticksOf(jittered(20_000, name), 20));
+    const [one, again, other] = ['one', 'one', 'other'].map((name) => ticksOf(delayedBy(20_000, name), 20));
     expect(one).toEqual(again);
     expect(one).not.toEqual(other);
   });
 
   it('finds the newest tick up to any time', () => {
-    const schedule = jittered(10 * MINUTE, 'report');
+    const schedule = delayedBy(10 * MINUTE, 'report');
     const ticks = ticksOf(schedule, 100);
     for (const [i, tick] of ticks.entries()) {
       const before = ticks[i - 1];
       if (before === undefined) continue;
-      const latest = (at: number) => (schedule.kind === 'cron' ? schedule.latest(-Infinity, at) : schedule.latest(at));
-      expect([latest(tick), latest(tick - 1)]).toEqual([tick, before]);
+      expect([schedule.latest(tick), schedule.latest(tick - 1)]).toEqual([tick, before]);
     }
   });
 });
@@ -55,8 +54,8 @@ describe('A job with jitter', () => {
   const replicas = useReplicas();
 
   it.each([
-    ['cron', jitteredCron(everyMinute, { jitterMs: 10 * MINUTE, jobName: 'tick' })],
-    ['fixed rate', jitteredRate(fixedRate(MINUTE), { jitterMs: 10 * MINUTE, jobName: 'tick' })],
+    ['cron', jittered(everyMinute, { jitterMs: 10 * MINUTE, jobName: 'tick' })],
+    ['fixed rate', jittered(fixedRate(MINUTE), { jitterMs: 10 * MINUTE, jobName: 'tick' })],
   ])('runs each tick once, at its delayed time, through graceful hand-overs: %s', async (_kind, schedule) => {
     const started: string[] = [];
     const ticking = () =>

@@ -1,5 +1,4 @@
-import { type Occurrences, windowsOf } from './cron/occurrences.js';
-import { hashOf } from './hash.js';
+import { createHash } from 'node:crypto';
 import { type CronSchedule, type FixedRateSchedule } from './schedule.js';
 
 const HASHES = 2 ** 32;
@@ -13,57 +12,31 @@ interface Jitter {
 }
 
 /**
- * The ticks of a fixed rate, each delayed. A delayed tick is a tick like any other: it is due, late and missed by its own time, so the loops
+ * The ticks of a schedule, each delayed. A delayed tick is a tick like any other: it is due, late and missed by its own time, so the loops
  * and the store need not know that it is delayed.
  */
-export function jitteredRate(base: FixedRateSchedule, jitter: Jitter): FixedRateSchedule {
-  const { next, latest } = jittered(
-    { next: (previous) => base.next(previous), latest: (upTo) => base.latest(upTo) },
-    jitter,
-  );
-  return Object.freeze({
-    ...base,
-    description: describe(base.description, jitter),
-    next: (previous: number) => next(previous) ?? base.next(previous),
-    latest: (instant: number) => latest(instant) ?? base.latest(instant),
-    slotOf: (tick: number) => base.latest(tick),
-  });
-}
-
-/** The occurrences of a cron expression, each delayed, as {@link jitteredRate} does it. */
-export function jitteredCron(base: CronSchedule, jitter: Jitter): CronSchedule {
-  const occurrences = {
-    next: (previous: number) => base.next(previous),
-    latest: (upTo: number) => base.latest(-Infinity, upTo),
-  };
-  return Object.freeze({
-    ...base,
-    description: describe(base.description, jitter),
-    ...windowsOf(jittered(occurrences, jitter)),
-  });
-}
-
-function jittered(base: Occurrences, { jitterMs, jobName }: Jitter): Occurrences {
+export function jittered<S extends FixedRateSchedule | CronSchedule>(base: S, { jitterMs, jobName }: Jitter): S {
   const delayed = (tick: number): number => {
     const distanceMs = (base.next(tick) ?? Infinity) - tick;
     return tick + Math.floor((hashOf(`jitter ${jobName} ${tick}`) / HASHES) * Math.min(jitterMs, distanceMs));
   };
-  return {
-    next: (previous) => {
-      const last = base.latest(previous);
-      if (last !== undefined && delayed(last) > previous) return delayed(last);
-      const following = base.next(previous);
-      return following === undefined ? undefined : delayed(following);
+  const ifAny = (tick: number | undefined): number | undefined => (tick === undefined ? undefined : delayed(tick));
+  const schedule: S = {
+    ...base,
+    description: `${base.description} jitter ${jitterMs}ms`,
+    next: (previous: number) => {
+      const last = ifAny(base.latest(previous));
+      return last !== undefined && last > previous ? last : ifAny(base.next(previous));
     },
-    latest: (upTo) => {
+    latest: (upTo: number) => {
       const last = base.latest(upTo);
-      if (last === undefined || delayed(last) <= upTo) return last === undefined ? undefined : delayed(last);
-      const before = base.latest(last - 1);
-      return before === undefined ? undefined : delayed(before);
+      return last === undefined || delayed(last) <= upTo ? ifAny(last) : ifAny(base.latest(last - 1));
     },
   };
+  return Object.freeze(schedule);
 }
 
-function describe(description: string, { jitterMs }: Jitter): string {
-  return `${description} jitter ${jitterMs}ms`;
+/** An unsigned number of 32 bits. Must never change: replicas of different versions must get the same jitter. */
+function hashOf(seed: string): number {
+  return createHash('sha256').update(seed).digest().readUInt32BE();
 }

@@ -21,11 +21,11 @@ interface Schedule {
 export interface FixedRateSchedule extends Schedule {
   readonly kind: 'fixed-rate';
   readonly periodMs: number;
+  /** Of the grid: from 0 to less than one period. A tick may be later, by a jitter of less than a period. */
+  readonly offsetMs: number;
   next(previous: number): number;
-  /** The newest tick at or before `instant`. */
-  latest(instant: number): number;
-  /** The slot of the grid that a tick belongs to: a tick may be delayed by a jitter. */
-  slotOf(tick: number): number;
+  /** The newest tick at or before `upTo`. */
+  latest(upTo: number): number;
 }
 
 /** A pause after the end of each run. */
@@ -39,10 +39,8 @@ export interface IntervalSchedule extends Schedule {
 export interface CronSchedule extends Schedule {
   readonly kind: 'cron';
   readonly timeZone: string;
-  /** The newest occurrence in (`after`, `upTo`]; undefined if there is none. The cost does not depend on the length of the window. */
-  latest(after: number, upTo: number): number | undefined;
-  /** How many occurrences lie in (`after`, `upTo`]; counting stops at `limit`. */
-  count(after: number, upTo: number, limit: number): number;
+  /** The newest occurrence at or before `upTo`; undefined if there never was one. */
+  latest(upTo: number): number | undefined;
 }
 
 /** No ticks: a run lasts as long as the leadership. */

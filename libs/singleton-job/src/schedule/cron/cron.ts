@@ -4,7 +4,7 @@ import { elapsedTimes } from './elapsed-times.js';
 import { fixedTimes } from './fixed-times.js';
 import { InvalidScheduleError } from '../invalid-schedule.error.js';
 import { LocalCalendar } from './local-calendar.js';
-import { latestBy, windowsOf } from './occurrences.js';
+import { latestBy } from './latest-by.js';
 import { type CronSchedule } from '../schedule.js';
 import { TimeZone } from './time-zone.js';
 
@@ -45,7 +45,8 @@ export function cron(expression: string, { timeZone = 'UTC' }: CronContext = {})
     kind: 'cron' as const,
     description: `cron ${text.canonical} ${zone.name}`,
     timeZone: zone.name,
-    ...windowsOf({ next, latest: latestBy(next) }),
+    next,
+    latest: latestBy(next),
   });
 }
 
