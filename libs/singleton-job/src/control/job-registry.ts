@@ -144,7 +144,7 @@ export class SingletonJobRegistry {
     const { pool } = this.parts;
     const job = defineRegisteredJob(registration, this.options);
     if (pool.find(job.name) !== undefined) throw new InvalidJobsError([takenName(job)]);
-    const ambiguous = ambiguousVariables([...pool.jobs.map((other) => other.job.name), job.name], this.options);
+    const ambiguous = ambiguousVariables([...pool.jobs.map((entry) => entry.job), job], this.options);
     if (ambiguous.length > 0) throw new InvalidJobsError(ambiguous);
     if (pool.state === 'stopped') throw new InvalidJobsError([`${job.location}: the application has stopped`]);
     pool.add(job);

@@ -1,6 +1,6 @@
+import { type JobRun } from './job-run.js';
 import { type JobMetadata } from './job.decorators.js';
 import { describeValue, isRecord } from '../base/text/describe-value.js';
-import { formatDuration } from '../base/text/duration.js';
 import {
   argumentOf,
   decoratorOptions,
@@ -19,24 +19,31 @@ import { interval } from '../schedule/interval.js';
 import { jittered } from '../schedule/jitter.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { InvalidScheduleError } from '../schedule/invalid-schedule.error.js';
-import { type AnySchedule, type FixedRateSchedule } from '../schedule/schedule.js';
-import { type FoundMethod } from './found-method.js';
+import { type AnySchedule, type CronSchedule, type FixedRateSchedule } from '../schedule/schedule.js';
 import { type Job } from './job.js';
 
+/** A job as a decorator or a registration declares it: its arguments are not checked yet. */
+export interface JobDescription extends JobMetadata {
+  /** `Class.method`, or `register('name')`, for messages. */
+  readonly location: string;
+  /** The name in its options, otherwise its location. Undefined: a mistake, so that it has no name. */
+  readonly name: string | undefined;
+  /** Why a decorated job without a `name` option has none, for the message. */
+  readonly whyNameless?: string;
+  readonly invoke: (run: JobRun) => unknown;
+}
+
 /** Checks a job with its overrides. Undefined: there were mistakes, which are noted with their places. */
-export function defineJob(method: FoundMethod, options: ResolvedOptions, problems: string[]): Job | undefined {
-  const { location, name, mistake, invoke } = method;
-  const [metadata] = method.metadata;
-  if (mistake !== undefined || metadata === undefined) {
-    problems.push(`${location}: ${mistake ?? 'has no decorator'}`);
-    return undefined;
-  }
+export function defineJob(description: JobDescription, options: ResolvedOptions, problems: string[]): Job | undefined {
+  const { location, name, kind, invoke } = description;
   const before = problems.length;
-  const { kind } = metadata;
-  const declared = readDeclared(method, metadata, problems);
+  const declared = readDeclared(description, problems);
   const { given: overrides, placeOf } = overridesOf(name ?? '', options);
   const overridden = Object.keys(overrides) as JobOptionName[];
-  problems.push(...misplaced(overridden, kind).map(([option, mistake]) => `${placeOf(option)} ${mistake}`));
+  for (const option of overridden) {
+    const mistake = misplaced(option, kind);
+    if (mistake !== undefined) problems.push(`${placeOf(option)} ${mistake}`);
+  }
 
   const own = withDefaults(JOB_OPTIONS, declared);
   const settings = withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
@@ -51,7 +58,7 @@ export function defineJob(method: FoundMethod, options: ResolvedOptions, problem
   };
   // a wrong schedule is a mistake also if an override replaces it
   const ownSchedule = build(own, location);
-  const places = overridden.filter((option) => OF_SCHEDULE.includes(option)).map(placeOf);
+  const places = overridden.filter((option) => OF_SCHEDULE.has(option)).map(placeOf);
   const schedule = places.length === 0 ? ownSchedule : build(settings, `${places.join(', ')} of ${location}`);
   if (name === undefined || schedule === undefined || problems.length > before) return undefined;
 
@@ -73,9 +80,8 @@ export function defineJob(method: FoundMethod, options: ResolvedOptions, problem
 }
 
 /** Reads the arguments of a decorator. */
-function readDeclared(method: FoundMethod, metadata: JobMetadata, problems: string[]): GivenJobOptions {
-  const { location } = method;
-  const { decorator, kind, options, schedule, surplus } = metadata;
+function readDeclared(description: JobDescription, problems: string[]): GivenJobOptions {
+  const { location, decorator, kind, options, schedule, surplus } = description;
   if (surplus !== undefined) {
     const fix = `write the name among the options, as in ${decorator}('1s', { name: 'heartbeat', timeout: '5s' })`;
     problems.push(`${location}: ${decorator} must have two arguments at most, got ${surplus}: ${fix}`);
@@ -86,7 +92,7 @@ function readDeclared(method: FoundMethod, metadata: JobMetadata, problems: stri
   }
   const raw = isRecord(options) ? options : {};
   const place = (key: string): Place => new Place(`${location}: ${decorator} ${key}`, problems);
-  if (raw['name'] === undefined) checkNameless(method, place('name'), kind);
+  if (raw['name'] === undefined) checkNameless(description, place('name'));
   const given = readOptions(decoratorOptions(kind), raw, place, OPTION_FIXES);
   const argument = argumentOf(kind);
   if (argument === undefined) return given;
@@ -95,18 +101,11 @@ function readDeclared(method: FoundMethod, metadata: JobMetadata, problems: stri
 }
 
 /** Notes why a job without a `name` option has no name. */
-function checkNameless(method: FoundMethod, at: Place, kind: AnySchedule['kind']): void {
-  const { name, location, className, whyNameless } = method;
+function checkNameless({ name, kind, whyNameless }: JobDescription, at: Place): void {
   if (name !== undefined) return;
   const fix = `name the job, as in ${kind === 'while-leader' ? "@WhileLeader('order-feed')" : "{ name: 'price-tick' }"}`;
-  if (className === undefined) {
-    JOB_OPTIONS.name.type.read(undefined, at);
-  } else if (whyNameless === undefined) {
-    at.note(`must be given, got undefined while '${location}' cannot be a name: ${fix}`);
-  } else {
-    const rule = 'the name of the job must be the same on all replicas';
-    at.note(`must be given, got undefined: ${whyNameless}, and ${rule}: ${fix}`);
-  }
+  if (whyNameless === undefined) JOB_OPTIONS.name.type.read(undefined, at);
+  else at.note(`must be given, got undefined${whyNameless}: ${fix}`);
 }
 
 const PHRASES = {
@@ -116,32 +115,18 @@ const PHRASES = {
   'while-leader': 'a @WhileLeader job',
 } as const;
 
-/** What is wrong with each option of an override that its kind of job does not have. */
-function misplaced(overrides: readonly JobOptionName[], kind: AnySchedule['kind']): [JobOptionName, string][] {
-  return overrides.flatMap((option) => {
-    const { kinds, isArgument }: JobOptionRow = JOB_OPTIONS[option];
-    if (kinds.includes(kind)) return [];
-    const argument = argumentOf(kind);
-    const instead =
-      isArgument !== true
-        ? OPTION_FIXES[option]
-        : argument === undefined
-          ? undefined
-          : `its schedule is set by ${argument}`;
-    return [[option, `is no option of ${PHRASES[kind]}: ${instead ?? 'leave it out'}`]];
-  });
+/** What is wrong with an option of an override. Undefined: this kind of job has it. */
+function misplaced(option: JobOptionName, kind: AnySchedule['kind']): string | undefined {
+  const { kinds, isArgument }: JobOptionRow = JOB_OPTIONS[option];
+  if (kinds.includes(kind)) return undefined;
+  const argument = argumentOf(kind);
+  const ofSchedule = argument && `its schedule is set by ${argument}`;
+  const instead = isArgument === true ? ofSchedule : OPTION_FIXES[option];
+  return `is no option of ${PHRASES[kind]}: ${instead ?? 'leave it out'}`;
 }
 
 /** The options that a schedule is made of. */
-const OF_SCHEDULE: readonly JobOptionName[] = [
-  'period',
-  'offset',
-  'delay',
-  'cron',
-  'timeZone',
-  'jitter',
-  'restartDelay',
-];
+const OF_SCHEDULE = new Set(['period', 'offset', 'delay', 'cron', 'timeZone', 'jitter', 'restartDelay']);
 
 type Settings = Partial<ReturnType<typeof withDefaults<typeof JOB_OPTIONS>>>;
 
@@ -156,32 +141,18 @@ function scheduleOf(
   zoneOfModule: string,
   jobName: string,
 ): AnySchedule | undefined {
-  const shift = { jitterMs, jobName };
+  const delayed = <S extends FixedRateSchedule | CronSchedule>(base: S): S =>
+    jitterMs === 0 ? base : jittered(base, { jitterMs, jobName });
   switch (kind) {
-    case 'fixed-rate': {
-      if (periodMs === undefined) return undefined;
-      const grid = gridOf(periodMs, offsetMs);
-      return jitterMs === 0 ? grid : jittered(grid, shift);
-    }
+    case 'fixed-rate':
+      return periodMs === undefined ? undefined : delayed(fixedRate(periodMs, { offsetMs }));
     case 'interval':
       return delayMs === undefined ? undefined : interval(delayMs);
-    case 'cron': {
-      if (expression === undefined) return undefined;
-      const occurrences = cron(expression, { timeZone: timeZone ?? zoneOfModule });
-      return jitterMs === 0 ? occurrences : jittered(occurrences, shift);
-    }
+    case 'cron':
+      return expression === undefined ? undefined : delayed(cron(expression, { timeZone: timeZone ?? zoneOfModule }));
     case 'while-leader':
       return restartDelayMs === undefined ? undefined : whileLeader(restartDelayMs);
   }
-}
-
-/** @throws InvalidScheduleError */
-function gridOf(periodMs: number, offsetMs = 0): FixedRateSchedule {
-  const schedule = fixedRate(periodMs, { offsetMs });
-  if (offsetMs < periodMs) return schedule;
-  const fix = 'take what remains after division by the period';
-  const [period, offset] = [formatDuration(periodMs), formatDuration(offsetMs)];
-  throw new InvalidScheduleError(`offset must be less than the period (${period}), got ${offset}: ${fix}`);
 }
 
 /**

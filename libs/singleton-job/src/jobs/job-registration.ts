@@ -7,8 +7,7 @@ import { type CronOptions, type FixedRateOptions, type WhileLeaderOptions } from
 import { isName } from '../options/names.js';
 import { Place } from '../options/option-table.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { defineJob } from './define-job.js';
-import { type FoundMethod } from './found-method.js';
+import { defineJob, type JobDescription } from './define-job.js';
 import { type Job } from './job.js';
 
 /** When a registered job is due: a period, a delay after each run, a cron expression, or for as long as a replica leads. */
@@ -65,14 +64,14 @@ const SCHEDULE_FIX =
  */
 export function defineRegisteredJob(registration: unknown, options: ResolvedOptions): Job {
   const problems: string[] = [];
-  const method = readRegistration(registration, problems);
-  const job = method === undefined ? undefined : defineJob(method, options, problems);
+  const description = readRegistration(registration, problems);
+  const job = description && defineJob(description, options, problems);
   if (job === undefined || problems.length > 0) throw new InvalidJobsError(problems);
   return job;
 }
 
-/** The registration as if it were a method that was found. Undefined: the kind of its schedule is not known. */
-function readRegistration(registration: unknown, problems: string[]): FoundMethod | undefined {
+/** Undefined: the kind of its schedule is not known. */
+function readRegistration(registration: unknown, problems: string[]): JobDescription | undefined {
   if (!isRecord(registration)) {
     const fix = "pass { name: 'price-tick', schedule: { period: '500ms' }, run }";
     problems.push(`register() must be given an object, got ${describeValue(registration)}: ${fix}`);
@@ -91,11 +90,15 @@ function readRegistration(registration: unknown, problems: string[]): FoundMetho
     return undefined;
   }
   const { [argument]: first, ...others } = schedule as Record<string, unknown>;
+  const invoke = run as JobRegistration['run'];
   return {
     location,
     name,
-    metadata: [{ kind: KINDS[argument], decorator: 'its', schedule: first, options: { ...others, ...options } }],
-    invoke: (jobRun) => (run as JobRegistration['run'])(jobRun),
+    kind: KINDS[argument],
+    decorator: 'its',
+    schedule: first,
+    options: { ...others, ...options },
+    invoke,
   };
 }
 

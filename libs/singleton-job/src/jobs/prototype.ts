@@ -1,10 +1,7 @@
 /** The descriptor of a member, its own or inherited. No getter is called. */
 export function descriptorOf(prototype: object, name: string | symbol): PropertyDescriptor | undefined {
-  for (const level of levelsOf(prototype)) {
-    const descriptor = Object.getOwnPropertyDescriptor(level, name);
-    if (descriptor !== undefined) return descriptor;
-  }
-  return undefined;
+  const level = [...levelsOf(prototype)].find((each) => Object.hasOwn(each, name));
+  return level && Object.getOwnPropertyDescriptor(level, name);
 }
 
 /** The class that a prototype belongs to. */
@@ -28,14 +25,11 @@ export function* levelsOf(prototype: object): Generator<object> {
 
 /** The methods of an object by their names, its own and inherited. No getter is called. */
 export function methodsOf(object: object): ReadonlyMap<string, object> {
-  const methods = new Map<string, object>();
-  const seen = new Set<string>();
-  for (const level of levelsOf(object)) {
-    for (const name of Object.getOwnPropertyNames(level)) {
-      const value: unknown = seen.has(name) ? undefined : Object.getOwnPropertyDescriptor(level, name)?.value;
-      if (typeof value === 'function') methods.set(name, value);
-      seen.add(name);
-    }
-  }
-  return methods;
+  const levels = [...levelsOf(object)].reverse();
+  const members = new Map(levels.flatMap((level) => Object.entries(Object.getOwnPropertyDescriptors(level))));
+  return new Map(
+    [...members].flatMap(([name, { value }]): [string, object][] =>
+      typeof value === 'function' ? [[name, value]] : [],
+    ),
+  );
 }

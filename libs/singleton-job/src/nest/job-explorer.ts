@@ -4,12 +4,11 @@ import { type JobObserver } from '../base/events/observer.js';
 import { isClass } from '../base/text/describe-value.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { RESOLVED_OPTIONS } from '../options/tokens.js';
-import { ambiguousVariables, checkDuplicates, namesOf, unknownOverrides } from '../jobs/check-names.js';
-import { defineJob } from '../jobs/define-job.js';
-import { eventMethodsOf } from '../jobs/event-methods.js';
-import { foundMethodsOf, type ProviderRef } from '../jobs/found-method.js';
+import { unknownOverrides } from '../jobs/check-names.js';
 import { type Job } from '../jobs/job.js';
-import { methodsOfNestSchedule, type NestScheduleMethods, SCHEDULE_MODULE_OPTIONS } from '../jobs/nest-schedule.js';
+import { jobsOf, type ProviderRef } from './decorated-methods.js';
+import { eventMethodsOf } from './event-methods.js';
+import { methodsOfNestSchedule, type NestScheduleMethods, SCHEDULE_MODULE_OPTIONS } from './nest-schedule.js';
 
 type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
@@ -41,15 +40,10 @@ export class JobExplorer {
    */
   explore(registered: readonly Job[], problems: string[]): Explored {
     const providers = this.#providers();
-    const methods = providers.flatMap(foundMethodsOf);
-    const jobs = methods.flatMap((method) => defineJob(method, this.options, problems) ?? []);
-    checkDuplicates(methods, registered, problems);
-    problems.push(...ambiguousVariables(namesOf(methods, registered), this.options));
+    const { jobs, named } = jobsOf(providers, registered, this.options, problems);
     const eventMethods = providers.flatMap((provider) => eventMethodsOf(provider, problems));
     // a job with a mistake may be the one that is meant
-    if (problems.length === 0) {
-      for (const warning of unknownOverrides(methods, registered, this.options)) this.#logger.warn(warning);
-    }
+    if (problems.length === 0) for (const warning of unknownOverrides(named, this.options)) this.#logger.warn(warning);
     return { jobs, eventMethods, nestSchedule: this.#nestSchedule(providers) };
   }
 
@@ -60,13 +54,7 @@ export class JobExplorer {
       // @nestjs/schedule does not run request-scoped methods, and warns about them itself
       .filter(({ scope }) => !isModuleImported || scope === 'singleton' || scope === 'transient')
       .flatMap(({ prototype }) => methodsOfNestSchedule(prototype));
-    const locations = [...new Set(methods.map(({ location }) => location))];
-    return {
-      locations,
-      isModuleImported,
-      hasSchedules: methods.some(({ isTimeout }) => !isTimeout),
-      hasTimeouts: methods.some(({ isTimeout }) => isTimeout),
-    };
+    return { methods, isModuleImported };
   }
 
   #providers(): ProviderRef[] {
@@ -83,7 +71,7 @@ export class JobExplorer {
 
 function providerRefOf(wrapper: Wrapper): ProviderRef | undefined {
   const scope = scopeOf(wrapper);
-  const module = wrapper.host;
+  const module = wrapper.host?.name ?? 'an unknown module';
   if (scope !== 'singleton') {
     // there is no instance; assume that a factory with a class as its token returns an instance of it
     const type: unknown = wrapper.isNotMetatype ? wrapper.token : wrapper.metatype;

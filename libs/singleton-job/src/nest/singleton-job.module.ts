@@ -12,10 +12,10 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
-import { describeJobs } from '../jobs/describe-jobs.js';
+import { describeJobs } from './describe-jobs.js';
 import { JobExplorer } from './job-explorer.js';
 import { type Job } from '../jobs/job.js';
-import { type NestScheduleMethods } from '../jobs/nest-schedule.js';
+import { type NestScheduleMethods } from './nest-schedule.js';
 import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
 import { resolveInterceptors } from './resolve-interceptors.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
@@ -169,10 +169,10 @@ export class SingletonJobModule
   }
 
   /** A method of `@nestjs/schedule` may have been meant to be a job. Without one, and without jobs, there may be a mistake too. */
-  #announceNestSchedule(found: NestScheduleMethods, hasJobs: boolean): void {
-    const { locations, isModuleImported, hasSchedules, hasTimeouts } = found;
-    const names = locations.join(', ');
-    const fix = [...(hasSchedules ? [SWITCH_IMPORT] : []), ...(hasTimeouts ? [NO_TIMEOUT] : [])].join('. ');
+  #announceNestSchedule({ methods, isModuleImported }: NestScheduleMethods, hasJobs: boolean): void {
+    const names = [...new Set(methods.map(({ location }) => location))].join(', ');
+    const fixes = new Set<string>(methods.map(({ isTimeout }) => (isTimeout ? NO_TIMEOUT : SWITCH_IMPORT)));
+    const fix = [SWITCH_IMPORT, NO_TIMEOUT].filter((each) => fixes.has(each)).join('. ');
     if (names === '') {
       if (this.options.enabled && !hasJobs) this.#logger.warn(NO_JOBS);
     } else if (isModuleImported) {

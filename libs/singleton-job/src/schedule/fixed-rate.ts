@@ -1,12 +1,24 @@
+import { formatDuration } from '../base/text/duration.js';
+import { InvalidScheduleError } from './invalid-schedule.error.js';
 import { type FixedRateSchedule } from './schedule.js';
 
 interface Grid {
   /** Moves the whole grid: from 0 to less than one period. @default 0 */
-  readonly offsetMs?: number;
+  readonly offsetMs?: number | undefined;
 }
 
-/** A grid of ticks at `offsetMs + n × periodMs` since the epoch. Every replica has the same slots. */
+/**
+ * A grid of ticks at `offsetMs + n × periodMs` since the epoch. Every replica has the same slots.
+ *
+ * @throws InvalidScheduleError for an offset that is not less than the period
+ */
 export function fixedRate(periodMs: number, { offsetMs = 0 }: Grid = {}): FixedRateSchedule {
+  if (offsetMs >= periodMs) {
+    const expected = `less than the period (${formatDuration(periodMs)})`;
+    const fix = 'take what remains after division by the period';
+    throw new InvalidScheduleError(`offset must be ${expected}, got ${formatDuration(offsetMs)}: ${fix}`);
+  }
+
   function latest(upTo: number): number {
     const whole = Math.floor(upTo);
     const sinceTick = (whole - offsetMs) % periodMs;
@@ -16,6 +28,7 @@ export function fixedRate(periodMs: number, { offsetMs = 0 }: Grid = {}): FixedR
 
   return Object.freeze({
     kind: 'fixed-rate' as const,
+    summary: `every ${formatDuration(periodMs)}`,
     description: `fixed-rate ${periodMs}ms offset ${offsetMs}ms`,
     periodMs,
     offsetMs,

@@ -23,6 +23,7 @@ export function jittered<S extends FixedRateSchedule | CronSchedule>(base: S, { 
   const ifAny = (tick: number | undefined): number | undefined => (tick === undefined ? undefined : delayed(tick));
   const schedule: S = {
     ...base,
+    summary: `${base.summary} jitter ${jitterMs}ms`,
     description: `${base.description} jitter ${jitterMs}ms`,
     next: (previous: number) => {
       const last = ifAny(base.latest(previous));

@@ -7,6 +7,9 @@ import { type ScheduleKind } from '../base/events/run-info.js';
 interface Schedule {
   readonly kind: ScheduleKind;
 
+  /** For the list of jobs in the log: `every 500ms`. */
+  readonly summary: string;
+
   /** Kind, expression and zone in one readable line: `cron 0 3 * * * UTC`. A new leader compares it with that of the last leader. */
   readonly description: string;
 

@@ -4,6 +4,7 @@ import { type WhileLeaderSchedule } from './schedule.js';
 export function whileLeader(restartDelayMs: number): WhileLeaderSchedule {
   return Object.freeze({
     kind: 'while-leader' as const,
+    summary: 'while leader',
     description: 'while leader',
     restartDelayMs,
     next: () => undefined,

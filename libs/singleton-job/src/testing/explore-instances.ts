@@ -1,11 +1,9 @@
 import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
 import { type JobObserver } from '../base/events/observer.js';
-import { type ResolvedOptions } from '../options/resolve-options.js';
-import { checkDuplicates } from '../jobs/check-names.js';
-import { defineJob } from '../jobs/define-job.js';
-import { eventMethodsOf } from '../jobs/event-methods.js';
-import { foundMethodsOf, type ProviderRef } from '../jobs/found-method.js';
 import { type Job } from '../jobs/job.js';
+import { jobsOf, type ProviderRef } from '../nest/decorated-methods.js';
+import { eventMethodsOf } from '../nest/event-methods.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
 
 /**
  * The jobs of some objects, found by the rules of the explorer but without a container.
@@ -14,10 +12,8 @@ import { type Job } from '../jobs/job.js';
  */
 export function exploreInstances(hosts: readonly object[], options: ResolvedOptions): readonly Job[] {
   const problems: string[] = [];
-  const candidates = hosts.map(providerOf).flatMap(foundMethodsOf);
-  const jobs = candidates.flatMap((candidate) => defineJob(candidate, options, problems) ?? []);
-  checkDuplicates(candidates, [], problems);
-  if (candidates.length === 0)
+  const { jobs } = jobsOf(hosts.map(providerOf), [], options, problems);
+  if (jobs.length === 0 && problems.length === 0)
     problems.push('no object has a decorated method: pass instances of the classes that have jobs');
   if (problems.length > 0) throw new InvalidJobsError(problems);
   return jobs;
@@ -37,5 +33,5 @@ export function eventMethodsOfInstances(hosts: readonly object[]): readonly JobO
 
 function providerOf(instance: object): ProviderRef {
   const prototype = Object.getPrototypeOf(instance) as object;
-  return { prototype, instance, scope: 'singleton', module: { name: 'this test' } };
+  return { prototype, instance, scope: 'singleton', module: 'this test' };
 }

@@ -41,9 +41,11 @@ export function cron(expression: string, { timeZone = 'UTC' }: CronContext = {})
     );
   }
 
+  const summary = `${text.canonical} ${zone.name}`;
   return Object.freeze({
     kind: 'cron' as const,
-    description: `cron ${text.canonical} ${zone.name}`,
+    summary,
+    description: `cron ${summary}`,
     timeZone: zone.name,
     next,
     latest: latestBy(next),

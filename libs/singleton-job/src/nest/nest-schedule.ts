@@ -1,4 +1,4 @@
-import { classOf, methodsOf } from './prototype.js';
+import { classOf, methodsOf } from '../jobs/prototype.js';
 
 /** The key under which `@nestjs/schedule` marks the functions it runs. */
 const SCHEDULER_TYPE = 'SCHEDULER_TYPE';
@@ -13,14 +13,16 @@ export const SCHEDULE_MODULE_OPTIONS = 'SCHEDULE_MODULE_OPTIONS';
 
 /** The methods of an application that have a decorator of `@nestjs/schedule`. */
 export interface NestScheduleMethods {
-  /** `Class.method`. */
-  readonly locations: readonly string[];
+  readonly methods: readonly NestScheduleMethod[];
   /** Whether they run, on every replica. */
   readonly isModuleImported: boolean;
-  /** Whether some have `@Cron` or `@Interval`. */
-  readonly hasSchedules: boolean;
-  /** Whether some have `@Timeout`. */
-  readonly hasTimeouts: boolean;
+}
+
+interface NestScheduleMethod {
+  /** `Class.method`. */
+  readonly location: string;
+  /** It has `@Timeout`, and not `@Cron` or `@Interval`. */
+  readonly isTimeout: boolean;
 }
 
 /** Whether a method has a decorator of `@nestjs/schedule`. */
@@ -29,9 +31,7 @@ export function isOfNestSchedule(method: unknown): boolean {
 }
 
 /** Those methods of a class. `@nestjs/schedule` marks functions, so an override without its own decorator does not count. */
-export function methodsOfNestSchedule(
-  prototype: object,
-): readonly { readonly location: string; readonly isTimeout: boolean }[] {
+export function methodsOfNestSchedule(prototype: object): readonly NestScheduleMethod[] {
   const marked = [...methodsOf(prototype)].filter(([, method]) => isOfNestSchedule(method));
   return marked.map(([name, method]) => ({
     location: `${classOf(prototype).name}.${name}`,

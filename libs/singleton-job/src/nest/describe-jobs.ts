@@ -1,6 +1,4 @@
-import { formatDuration } from '../base/text/duration.js';
-import { type AnySchedule } from '../schedule/schedule.js';
-import { type Job } from './job.js';
+import { type Job } from '../jobs/job.js';
 
 /** How many jobs are listed by name: an application may have a thousand. */
 const MOST_JOBS = 10;
@@ -19,18 +17,5 @@ export function describeJobs(
 }
 
 function describeJob({ name, schedule, enabled }: Job): string {
-  return `${name} ${describeSchedule(schedule)}${enabled ? '' : ' (disabled)'}`;
-}
-
-function describeSchedule(schedule: AnySchedule): string {
-  switch (schedule.kind) {
-    case 'fixed-rate':
-      return `every ${formatDuration(schedule.periodMs)}${/ jitter .*/.exec(schedule.description)?.[0] ?? ''}`;
-    case 'interval':
-      return `${formatDuration(schedule.delayMs)} after each run`;
-    case 'cron':
-      return schedule.description.replace(/^cron /, '');
-    case 'while-leader':
-      return schedule.description;
-  }
+  return `${name} ${schedule.summary}${enabled ? '' : ' (disabled)'}`;
 }

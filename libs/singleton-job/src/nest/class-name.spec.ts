@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { mixin } from '@nestjs/common';
 import { whyNotLasting } from './class-name.js';
-import { FixedRate } from './job.decorators.js';
-import { foundMethodsOf } from './found-method.js';
+import { FixedRate } from '../jobs/job.decorators.js';
+import { describedBy } from './decorated-methods.js';
 
 const AT_RUN_TIME = 'the class got its name at run time, as from mixin() of @nestjs/common';
 
@@ -67,6 +67,6 @@ describe('a job without a name is called after its class', () => {
 });
 
 function namesIn({ prototype }: { readonly prototype: object }): (string | undefined)[] {
-  const provider = { prototype, instance: {}, scope: 'singleton', module: undefined } as const;
-  return foundMethodsOf(provider).map(({ name }) => name);
+  const provider = { prototype, instance: {}, scope: 'singleton', module: 'AppModule' } as const;
+  return describedBy(provider, []).map(({ name }) => name);
 }

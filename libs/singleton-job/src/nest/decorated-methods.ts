@@ -1,0 +1,148 @@
+import { isRecord } from '../base/text/describe-value.js';
+import { checkNames, type NamedJob } from '../jobs/check-names.js';
+import { defineJob, type JobDescription } from '../jobs/define-job.js';
+import { declaredClassName, type JobMetadata, JOBS } from '../jobs/job.decorators.js';
+import { type Job } from '../jobs/job.js';
+import { type MemberMetadata } from '../jobs/member-metadata.js';
+import { classNameOf, classOf, descriptorOf } from '../jobs/prototype.js';
+import { isName } from '../options/names.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { whyNotLasting } from './class-name.js';
+import { isOfNestSchedule } from './nest-schedule.js';
+
+/** A provider or controller, whose members may be decorated. */
+export interface ProviderRef {
+  readonly prototype: object;
+  /** The object whose method is called. Undefined: the container keeps no single instance. */
+  readonly instance: object | undefined;
+  readonly scope: 'singleton' | 'transient' | 'request' | 'request-by-dependency';
+  /** The name of the module that provides it. */
+  readonly module: string;
+}
+
+/** A decorated member of a provider. */
+export interface DecoratedMember<T> {
+  /** `Class.member`. */
+  readonly location: string;
+  /** What its decorators have recorded. */
+  readonly recorded: readonly T[];
+  /** The method, also one that is static. Undefined: the member is none. */
+  readonly method: unknown;
+  /** Calls the member. It is looked up at each call, so that spies and wrappers are called. */
+  readonly invoke: (argument: unknown) => unknown;
+  /** Why it cannot be called for `what`, with any arguments of its decorator. Undefined: it can. */
+  readonly mistake: (decorator: string, what: string, parameter: string) => string | undefined;
+}
+
+/** The jobs of an application. */
+export interface FoundJobs {
+  readonly jobs: readonly Job[];
+  /** Every job that was found, also with a mistake, and those that are registered. */
+  readonly named: readonly NamedJob[];
+}
+
+/** The decorated jobs of these providers. They are checked and their overrides applied. What has a mistake is left out, and each is noted. */
+export function jobsOf(
+  providers: readonly ProviderRef[],
+  registered: readonly Job[],
+  options: ResolvedOptions,
+  problems: string[],
+): FoundJobs {
+  const described = providers.flatMap((provider) => {
+    const descriptions = describedBy(provider, problems);
+    return descriptions.map((description) => ({ ...description, job: defineJob(description, options, problems) }));
+  });
+  const named = [...registered, ...described];
+  checkNames(named, options, problems);
+  return { jobs: described.flatMap(({ job }) => job ?? []), named };
+}
+
+/** The decorated jobs of a provider. */
+export function describedBy(provider: ProviderRef, problems: string[]): (JobDescription & NamedJob)[] {
+  const { prototype, module } = provider;
+  const notLasting = whyNotLasting(classNameOf(prototype), declaredClassName(prototype));
+  return decoratedMembers(provider, JOBS).flatMap((member) => {
+    const { location, recorded, invoke } = member;
+    const [metadata] = recorded;
+    if (metadata === undefined) return [];
+    const mistake = decoratorMistake(metadata.decorator, member);
+    if (mistake !== undefined) {
+      problems.push(`${location}: ${mistake}`);
+      return [];
+    }
+    const whyNameless =
+      notLasting === undefined
+        ? ` while '${location}' cannot be a name`
+        : `: ${notLasting}, and the name of the job must be the same on all replicas`;
+    const fallback = notLasting === undefined && isName(location) ? location : undefined;
+    const { name = fallback } = isRecord(metadata.options) ? metadata.options : {};
+    return { ...metadata, location, module, name: isName(name) ? name : undefined, whyNameless, invoke };
+  });
+}
+
+function decoratorMistake(decorator: string, { recorded, method, mistake }: DecoratedMember<JobMetadata>) {
+  if (recorded.length > 1) {
+    const decorators = recorded.map((metadata) => metadata.decorator).join(' and ');
+    return `must have one decorator, got ${decorators}: give each schedule a method of its own`;
+  }
+  if (isOfNestSchedule(method)) {
+    const fix = 'remove that of @nestjs/schedule, which runs the method on every replica';
+    return `must have one decorator, got ${decorator} and one of @nestjs/schedule: ${fix}`;
+  }
+  return mistake(decorator, 'job', 'run');
+}
+
+/** The decorated members of a provider, its own and inherited ones. Only the prototype is read, and no getter is called. */
+export function decoratedMembers<T>(provider: ProviderRef, metadata: MemberMetadata<T>): readonly DecoratedMember<T>[] {
+  const { prototype, instance } = provider;
+  const className = declaredClassName(prototype) ?? classNameOf(prototype);
+  return [prototype, classOf(prototype)].flatMap((target) =>
+    [...metadata.of(target)].map(([member, recorded]) => ({
+      location: [className || '(anonymous class)', ...(isOfClass(member) ? [] : [String(member)])].join('.'),
+      recorded,
+      method: descriptorOf(target, member)?.value as unknown,
+      invoke: (argument: unknown) => {
+        const method: unknown = Reflect.get(instance as object, member);
+        return Reflect.apply(method as (argument: unknown) => unknown, instance, [argument]);
+      },
+      mistake: (decorator: string, what: string, parameter: string) =>
+        placeMistake(decorator, target, member, parameter) ?? scopeMistake(provider, decorator, what),
+    })),
+  );
+}
+
+/** Whether the decorator is on a class. TypeScript refuses that, JavaScript calls the decorator without a member. */
+function isOfClass(member: unknown): boolean {
+  return member === undefined;
+}
+
+/** Undefined: it is on a method of an instance. TypeScript refuses most other places, JavaScript does not. */
+function placeMistake(
+  decorator: string,
+  target: object,
+  member: string | symbol,
+  parameter: string,
+): string | undefined {
+  if (isOfClass(member)) return `${decorator} must be on a method, got the class: put it above the method that it runs`;
+  if (typeof target === 'function') {
+    return `${decorator} must be on a method of an instance, got a static method: make it one of the provider`;
+  }
+  const descriptor = descriptorOf(target, member);
+  if (typeof descriptor?.value === 'function') return undefined;
+  const isAccessor = descriptor?.get !== undefined || descriptor?.set !== undefined;
+  const shape = isAccessor ? 'a getter or setter' : 'a property';
+  return `${decorator} must be on a method, got ${shape}: write it as async ${String(member)}(${parameter}) { … }`;
+}
+
+const SCOPES = {
+  transient: 'is transient',
+  request: 'is request-scoped',
+  'request-by-dependency': 'depends on something request-scoped',
+} as const;
+
+/** `what`: the job or the method that must move. */
+function scopeMistake({ prototype, scope }: ProviderRef, decorator: string, what: string): string | undefined {
+  if (scope === 'singleton') return undefined;
+  const fix = `move the ${what} into a provider of its own, which gets what it needs by ModuleRef.resolve()`;
+  return `${decorator} must be on a singleton, got ${classOf(prototype).name}, which ${SCOPES[scope]}: ${fix}`;
+}
