@@ -13,7 +13,6 @@ import { openStore, type StoreOptions } from '../store/open-store.js';
 import { type Store } from '../store/store.js';
 import { type Clock } from '../base/time/clock.js';
 import { SystemClock } from '../base/time/system-clock.js';
-import { JobCommands } from './job-commands.js';
 import { SingletonJobRegistry } from './job-registry.js';
 import { JobStatistics } from './job-statistics.js';
 import { JobPool } from '../runs/job-pool.js';
@@ -85,8 +84,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const leadership: Replica = new Replica({ ...common, ...timing, id, observer: reports, backup });
   const pool: JobPool = new JobPool(options, { ...common, replica: leadership, storeName, notify, interceptors });
   const steered = { pool, clock, replica: leadership, storeName };
-  const commands = new JobCommands(steered);
-  const registry = new SingletonJobRegistry(options, { ...steered, statistics, commands });
+  const registry = new SingletonJobRegistry(options, { ...steered, statistics });
   const health = new SingletonJobHealth(options, { pool, clock, outages: reports.outages, storeName });
   const locks = new LockService({ options, replica: leadership, storeName });
   return { leadership, pool, registry, health, locks, heartbeatThread, observers, interceptors };

@@ -1,13 +1,12 @@
 import { keepContext } from '../runs/caller-context.js';
 import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/lock-store.error.js';
-import { type Job } from '../jobs/job.js';
 import { type Edit } from '../leadership/edit.js';
-import { type Candidate, type Election } from '../leadership/election.js';
-import { type Command, jobRecord } from '../leadership/record.js';
+import { type Election } from '../leadership/election.js';
+import { type Command } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
-import { type JobEntry } from '../runs/job-pool.js';
+import { type JobEntry, type JobPool } from '../runs/job-pool.js';
 import { type StepDownResult, type TriggerResult } from './job-status.js';
-import { CommandEdit, ResumeEdit } from './record-edits.js';
+import { CommandEdit, ResumeEdit, type StoredEdit } from './record-edits.js';
 
 const NO_REPLY = new LockStoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 
@@ -15,7 +14,9 @@ const NO_REPLY = new LockStoreError('STORE_UNREACHABLE', 'no answer from the sto
 export class JobCommands {
   #commands = 0;
 
-  constructor(private readonly parts: { readonly replica: Replica; readonly storeName: string }) {}
+  constructor(
+    private readonly parts: { readonly pool: JobPool; readonly replica: Replica; readonly storeName: string },
+  ) {}
 
   /**
    * Runs the job now on the replica that leads it.
@@ -23,7 +24,7 @@ export class JobCommands {
    * @throws LockStoreError when the record cannot be read
    */
   async trigger(entry: JobEntry): Promise<TriggerResult> {
-    const election = this.#electionOf(entry);
+    const election = this.parts.pool.electionOf(entry);
     const edit = this.#command(election, 'trigger');
     const forget = keepContext(edit.id);
     const { outcome, by = null, record = {} } = (await this.#edit(election, edit).finally(forget)) ?? {};
@@ -42,7 +43,7 @@ export class JobCommands {
    * @throws LockStoreError when the record cannot be read
    */
   async stepDown(entry: JobEntry): Promise<StepDownResult> {
-    const election = this.#electionOf(entry);
+    const election = this.parts.pool.electionOf(entry);
     const edit = this.#command(election, 'step-down');
     const { by = null } = (await this.#edit(election, edit)) ?? {};
     return by === null ? { steppedDown: false, reason: this.#whyNot(edit), by } : { steppedDown: true, by };
@@ -50,27 +51,18 @@ export class JobCommands {
 
   /** @throws LockStoreError when the store has not confirmed it */
   async pause(entry: JobEntry): Promise<{ readonly by: string | null }> {
-    const election = this.#electionOf(entry);
+    const election = this.parts.pool.electionOf(entry);
     const edit = this.#command(election, 'step-down', true);
-    const answer = await this.#edit(election, edit);
-    if (!edit.isStored) throw this.#unconfirmed(entry, 'paused', election, edit.wasSent);
+    const answer = await this.#store(entry, 'paused', election, edit);
     return { by: answer?.by ?? null };
   }
 
   /** @throws LockStoreError when the store has not confirmed it */
   async resume(entry: JobEntry): Promise<{ readonly by: string | null }> {
-    const election = this.#electionOf(entry);
+    const election = this.parts.pool.electionOf(entry);
     const edit = new ResumeEdit({ election, view: this.parts.replica.view });
-    const leader = await this.#edit(election, edit);
-    if (!edit.isStored) throw this.#unconfirmed(entry, 'resumed', election, edit.wasSent);
+    const leader = await this.#store(entry, 'resumed', election, edit);
     return { by: leader ?? null };
-  }
-
-  /** A job that is disabled here can be steered too. Its election never competes, and the replica forgets it after the call. */
-  #electionOf({ job, active }: JobEntry): Election {
-    const { replica } = this.parts;
-    replica.open();
-    return active?.election ?? replica.find(jobRecord(job.name)) ?? replica.electionFor(spectator(job));
   }
 
   #command(election: Election, action: Command['action'], isPause = false): CommandEdit {
@@ -91,22 +83,15 @@ export class JobCommands {
     return this.parts.replica.isClosing ? 'stopping' : 'unreachable';
   }
 
-  #unconfirmed({ job: { name } }: JobEntry, done: string, { writer }: Election, wasSent: boolean): LockStoreError {
+  async #store<T>({ job: { name } }: JobEntry, done: string, election: Election, edit: StoredEdit<T>) {
+    const result = await this.#edit(election, edit);
+    const { isStored, wasSent } = edit;
+    if (isStored) return result;
     const { replica } = this.parts;
-    const cause = replica.failure ?? (wasSent ? writer.failure : undefined) ?? NO_REPLY;
+    const cause = replica.failure ?? (wasSent ? election.writer.failure : undefined) ?? NO_REPLY;
     const { code, message } = asLockStoreError(cause);
-    const result = wasSent ? `it is not known whether the job was ${done}` : `the job was not ${done}`;
+    const became = wasSent ? `it is not known whether the job was ${done}` : `the job was not ${done}`;
     const why = replica.isClosing ? 'the application is stopping' : message;
-    return new LockStoreError(code, `${name}: ${result} (${why}). Try again.`, { cause, wasSent });
+    throw new LockStoreError(code, `${name}: ${became} (${why}). Try again.`, { cause, wasSent });
   }
-}
-
-function spectator({ name, lockExpiryMs }: Job): Candidate {
-  return {
-    name: jobRecord(name),
-    kind: 'job',
-    lifeMs: lockExpiryMs,
-    isIdle: true,
-    lead: () => undefined,
-  };
 }

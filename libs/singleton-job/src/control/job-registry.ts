@@ -9,7 +9,7 @@ import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.e
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { didYouMean } from '../options/suggest.js';
 import { type Clock } from '../base/time/clock.js';
-import { type JobCommands } from './job-commands.js';
+import { JobCommands } from './job-commands.js';
 import { type JobStatistics } from './job-statistics.js';
 import {
   type JobRole,
@@ -36,6 +36,7 @@ const CACHE_MS = 2_000;
  * @example `constructor(private readonly jobs: SingletonJobRegistry) {}`
  */
 export class SingletonJobRegistry {
+  readonly #commands: JobCommands;
   #overview: { readonly atMs: number; readonly result: Promise<readonly JobOverview[]> } | undefined;
 
   /** The module makes it. @internal */
@@ -46,10 +47,11 @@ export class SingletonJobRegistry {
       readonly statistics: JobStatistics;
       readonly clock: Clock;
       readonly replica: Replica;
-      readonly commands: JobCommands;
       readonly storeName: string;
     },
-  ) {}
+  ) {
+    this.#commands = new JobCommands(parts);
+  }
 
   /** Every job of this replica, also disabled ones. Decorated jobs are found when the application starts. */
   list(): JobStatus[] {
@@ -93,7 +95,7 @@ export class SingletonJobRegistry {
    * if (!result.started) console.log(result.reason, result.leader);
    */
   async trigger(name: string): Promise<TriggerResult> {
-    return this.parts.commands.trigger(this.#connected(name));
+    return this.#commands.trigger(this.#connected(name));
   }
 
   /**
@@ -107,7 +109,7 @@ export class SingletonJobRegistry {
    * @example await jobs.pause('daily-report');
    */
   async pause(name: string): Promise<{ readonly by: string | null }> {
-    return this.parts.commands.pause(this.#connected(name));
+    return this.#commands.pause(this.#connected(name));
   }
 
   /**
@@ -119,7 +121,7 @@ export class SingletonJobRegistry {
    * @example await jobs.resume('daily-report');
    */
   async resume(name: string): Promise<{ readonly by: string | null }> {
-    return this.parts.commands.resume(this.#connected(name));
+    return this.#commands.resume(this.#connected(name));
   }
 
   /**
@@ -131,7 +133,7 @@ export class SingletonJobRegistry {
    * @example await jobs.stepDown('daily-report');
    */
   async stepDown(name: string): Promise<StepDownResult> {
-    return this.parts.commands.stepDown(this.#connected(name));
+    return this.#commands.stepDown(this.#connected(name));
   }
 
   /**

@@ -13,6 +13,13 @@ export interface Answer {
   readonly record: JobRecord;
 }
 
+/** An edit that a caller must know to be stored. */
+export interface StoredEdit<T> extends Edit<T> {
+  /** The record has shown it. */
+  readonly isStored: boolean;
+  readonly wasSent: boolean;
+}
+
 interface EditParts {
   readonly election: Election;
   readonly view: View;
@@ -22,7 +29,7 @@ interface EditParts {
  * Asks the leader for something, and waits for its answer. A pause is one too: it also stores the pause, and the answer only says which leader has
  * seen it.
  */
-export class CommandEdit implements Edit<Answer> {
+export class CommandEdit implements StoredEdit<Answer> {
   /** The record was seen. */
   wasSeen = false;
   /** The record has shown the pause. */
@@ -87,7 +94,7 @@ export class CommandEdit implements Edit<Answer> {
 }
 
 /** Ends a pause, and waits for a leader. */
-export class ResumeEdit implements Edit<string> {
+export class ResumeEdit implements StoredEdit<string> {
   /** The record has shown no pause. */
   isStored = false;
   wasSent = false;

@@ -7,7 +7,7 @@ import { type AnySchedule } from '../schedule/schedule.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 import { jobRecord } from '../leadership/record.js';
-import { type JobActivity, overdueSince } from '../runs/due.js';
+import { overdueSince } from '../runs/due.js';
 import { type RunRecord } from '../leadership/record.js';
 
 const MINUTE_MS = 60_000;
@@ -164,8 +164,8 @@ describe('A leader without a run in flight', () => {
   }
   const overdue = ({ last = 0, run, storeNow = NOW, takenAt = AT - 1_000, schedule = daily }: Overrides = {}) => {
     const term = { storeNow: () => storeNow, own: { lastScheduledAt: last, run }, backlog: { takenAt } };
-    const activity = { job: job({ schedule }), term, inFlight: undefined };
-    return overdueSince(activity as unknown as JobActivity, NOW);
+    const active = { job: job({ schedule }), election: { term, activeTerm: term }, runs: {} };
+    return overdueSince(active as unknown as Parameters<typeof overdueSince>[0], NOW);
   };
 
   it('is late when an occurrence did not run', () => {

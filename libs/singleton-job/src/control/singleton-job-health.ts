@@ -80,15 +80,10 @@ export class SingletonJobHealth {
   }
 
   #overdue({ job, active }: JobEntry): OverdueJob | undefined {
-    if (active === undefined || active.election.pausedAt !== undefined) return undefined;
-    // a run of a lost term does not stop another replica from leading
-    const inFlight = active.election.term !== undefined ? active.runs.inFlight?.info : undefined;
-    const { name } = job;
-    const { activeTerm: term } = active.election;
-    const due = overdueSince({ job, term, inFlight }, this.parts.clock.wallNow());
-    if (due === undefined) return undefined;
-    const runningSince = inFlight?.startedAt.toISOString() ?? null;
-    const isStuck = inFlight === undefined || job.timeoutMs !== undefined;
-    return { name, dueAt: new Date(due).toISOString(), runningSince, isStuck };
+    const due = active && overdueSince(active, this.parts.clock.wallNow());
+    if (active === undefined || due === undefined) return undefined;
+    const runningSince = active.runs.inFlight?.info.startedAt.toISOString() ?? null;
+    const isStuck = runningSince === null || job.timeoutMs !== undefined;
+    return { name: job.name, dueAt: new Date(due).toISOString(), runningSince, isStuck };
   }
 }

@@ -1,8 +1,10 @@
 import { type RunInfo } from '../base/events/run-info.js';
 import { type Job } from '../jobs/job.js';
+import { type Election } from '../leadership/election.js';
 import { type RunRecord } from '../leadership/record.js';
 import { type Term } from '../leadership/term.js';
 import { type AnySchedule } from '../schedule/schedule.js';
+import { type SingleFlight } from './single-flight.js';
 
 /**
  * When the next tick of a job is due, in milliseconds since the epoch. An interval counts from the end of the last run in the record, by the clock
@@ -13,19 +15,22 @@ export function nextDue(schedule: AnySchedule, run: RunRecord | undefined, now: 
   return run?.endedAt === undefined ? undefined : Math.max(schedule.next(run.endedAt), now);
 }
 
-/** The state of one job on this replica. */
-export interface JobActivity {
+/** A job for which this replica competes. */
+interface ActiveJob {
   readonly job: Job;
-  /** The current term. Undefined: this replica does not lead. */
-  readonly term: Term | undefined;
-  readonly inFlight: RunInfo | undefined;
+  readonly election: Election;
+  readonly runs: SingleFlight;
 }
 
 /** When an overdue job of this replica should have run, in milliseconds since the epoch. Undefined: it is not overdue. */
-export function overdueSince({ job, term, inFlight }: JobActivity, wallNow: number): number | undefined {
+export function overdueSince({ job, election, runs }: ActiveJob, wallNow: number): number | undefined {
+  const { activeTerm: term, pausedAt } = election;
+  // a run of a lost term does not stop another replica from leading
+  if (election.term === undefined || pausedAt !== undefined) return undefined;
+  const { info } = runs.inFlight ?? {};
   // a job is late if it is late by both clocks: one that was set forward does not count
   const now = term === undefined ? wallNow : Math.min(wallNow, term.storeNow());
-  const due = inFlight === undefined ? term && dueWhileIdle(job, term, now) : dueWhileRunning(job, inFlight);
+  const due = info === undefined ? term && dueWhileIdle(job, term, now) : dueWhileRunning(job, info);
   const patienceMs = (job.timeoutMs ?? job.lockExpiryMs) + job.lockExpiryMs;
   return due !== undefined && now > due + patienceMs ? due : undefined;
 }

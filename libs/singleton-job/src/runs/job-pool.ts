@@ -2,6 +2,7 @@ import { type Job } from '../jobs/job.js';
 import { type Notify } from '../base/events/events.js';
 import { type Clock } from '../base/time/clock.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
+import { type Election } from '../leadership/election.js';
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { JobRunner } from './job-runner.js';
@@ -79,6 +80,12 @@ export class JobPool {
     this.#jobs.set(job.name, { job, active });
   }
 
+  /** The election of a job. If the job is not active, it does not compete, and the replica forgets it when it is used no more. */
+  electionOf({ job, active }: JobEntry): Election {
+    this.parts.replica.open();
+    return (active ?? this.#runnerFor(job)).election;
+  }
+
   /** Starts no new run of a job. Resolves when the run in flight has ended and the lock is released. */
   async remove(name: string): Promise<void> {
     const entry = this.#jobs.get(name);
@@ -104,11 +111,15 @@ export class JobPool {
 
   /** Begins to compete for a job. The first one opens the connection. */
   #compete(job: Job): JobRunner {
-    const watch = (signal: AbortSignal): (() => void) => this.#monitor.addTerm(signal);
-    const runner = new JobRunner({ ...this.parts, job, backoff: this.options, watch });
+    const runner = this.#runnerFor(job);
     runner.compete();
     this.parts.replica.open();
     return runner;
+  }
+
+  #runnerFor(job: Job): JobRunner {
+    const watch = (signal: AbortSignal): (() => void) => this.#monitor.addTerm(signal);
+    return new JobRunner({ ...this.parts, job, backoff: this.options, watch });
   }
 
   #runners(): JobRunner[] {
