@@ -118,9 +118,9 @@ export class Application {
     return this.#pool.remove(job);
   }
 
-  add(job: string): void {
-    const known = this.#jobs.get(job);
-    if (known !== undefined && this.#pool.find(job) === undefined) this.#pool.add(known);
+  add(name: string): void {
+    const job = this.#jobs.get(name);
+    if (job !== undefined && this.#pool.find(name) === undefined) this.#pool.add(job);
   }
 
   giveBack(job: string): void {

@@ -350,10 +350,10 @@ export class Rules {
       const { holder, fencingToken = 0 } = JSON.parse(value) as JobRecord;
       if (revisions[index] === undefined || holder === undefined) return;
       if (!this.#wroteAt.has(holder)) this.#wroteAt.set(holder, this.#t);
-      const known = this.#tokenOf.get(holder);
+      const before = this.#tokenOf.get(holder);
       const max = last(this.#maxToken, name);
-      if (known === fencingToken) return;
-      if (known !== undefined) this.#violate('S2', `${name}: the token of ${holder} changed`);
+      if (before === fencingToken) return;
+      if (before !== undefined) this.#violate('S2', `${name}: the token of ${holder} changed`);
       if (fencingToken <= max && !this.#mayRepeatToken(name))
         this.#violate('S2', `${name}: ${fencingToken} after ${max}`);
       this.#tokenOf.set(holder, fencingToken);

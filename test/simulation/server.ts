@@ -35,8 +35,8 @@ export class SimulatedServer extends FaultyServer {
   /** What the record says. */
   look(name: string): JobRecord | undefined {
     const text = this.data.records.get(name)?.value ?? 'null';
-    const known = this.#looked.get(name);
-    if (known?.text === text) return known.value;
+    const cached = this.#looked.get(name);
+    if (cached?.text === text) return cached.value;
     const value = (JSON.parse(text) as JobRecord | null) ?? undefined;
     this.#looked.set(name, { text, value });
     return value;

@@ -74,7 +74,7 @@ export class JobCommands {
   async #edit<T>(election: Election, edit: Edit<T>): Promise<T | undefined> {
     const { replica, storeName } = this.parts;
     const result = replica.isClosing ? undefined : await election.edit(edit);
-    if (election.known.isUnreadable !== true) return result;
+    if (election.lastSeen.isUnreadable !== true) return result;
     throw unreadable(election.name, storeName);
   }
 

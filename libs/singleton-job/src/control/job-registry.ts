@@ -180,14 +180,14 @@ export class SingletonJobRegistry {
     const { pool } = this.parts;
     const entry = pool.find(name);
     if (entry !== undefined) return entry;
-    const known = pool.jobs.map(({ job }) => job.name);
-    throw new UnknownJobError(name, didYouMean(name, known, this.#whyUnknown(known)));
+    const names = pool.jobs.map(({ job }) => job.name);
+    throw new UnknownJobError(name, didYouMean(name, names, this.#whyUnknown(names)));
   }
 
-  #whyUnknown(known: readonly string[]): string {
+  #whyUnknown(names: readonly string[]): string {
     if (this.parts.pool.state === 'new')
       return 'jobs are found when the application starts, after onModuleInit of every other module';
-    return known.length === 0 ? 'it has no jobs' : `the jobs are ${known.join(', ')}`;
+    return names.length === 0 ? 'it has no jobs' : `the jobs are ${names.join(', ')}`;
   }
 
   #statusOf(entry: JobEntry): JobStatus {

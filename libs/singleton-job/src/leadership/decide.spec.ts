@@ -6,12 +6,12 @@ import { ABSENT, type JobRecord, type OwnFields, type SeenRecord, seenRecord } f
 const SIGHT: decide.Sight = {
   incarnation: { id: 'now', since: 1_000, isFirst: false },
   metAt: { now: 50, wall: 5_000 },
-  knewAnother: false,
+  sawAnother: false,
   longestLifeMs: 10_000,
   leases: new Map(['a.1@10000', 'b.1@10000'].map((lease) => [lease, 4_000])),
 };
 const FIRST = { incarnation: { ...SIGHT.incarnation, isFirst: true } };
-const KNEW_ANOTHER = { knewAnother: true };
+const SAW_ANOTHER = { sawAnother: true };
 const UNREADABLE: SeenRecord = { ...ABSENT, isUnreadable: true };
 
 function record(value: JobRecord, revision = 1_100): SeenRecord {
@@ -78,7 +78,7 @@ describe('the grace period', () => {
     ['is for a record of before with a command', byOwnClock, steered, {}],
     ['is for an absent record, also in a first start', byOwnClock, ABSENT, FIRST],
   ])('after another incarnation %s', (_rule, end, seen, but) => {
-    expect(decide.graceEnd(seen, { ...SIGHT, ...KNEW_ANOTHER, ...but }, { ...times, ...but })).toBe(end);
+    expect(decide.graceEnd(seen, { ...SIGHT, ...SAW_ANOTHER, ...but }, { ...times, ...but })).toBe(end);
   });
 });
 
@@ -122,7 +122,7 @@ describe('claims are lost', () => {
 
   it('up to when the incarnation was met, if data of before may have come back', () => {
     const until = (seen: SeenRecord) =>
-      decide.claimsLostUntil(seen, { ...SIGHT, ...KNEW_ANOTHER }, { storeNow: 0, wallNow: 0 });
+      decide.claimsLostUntil(seen, { ...SIGHT, ...SAW_ANOTHER }, { storeNow: 0, wallNow: 0 });
     expect([until(ofNow), until({ ...ofNow, isAsMet: true })]).toEqual([0, 5_000]);
   });
 });

@@ -13,7 +13,7 @@ import { type Term } from './term.js';
 import { type View } from './view.js';
 
 /** What was seen of the store. */
-export type Sight = Pick<View, 'incarnation' | 'metAt' | 'knewAnother' | 'longestLifeMs' | 'leases'>;
+export type Sight = Pick<View, 'incarnation' | 'metAt' | 'sawAnother' | 'longestLifeMs' | 'leases'>;
 
 /** Which of its own takes a replica knows of. */
 export interface Self {
@@ -38,7 +38,7 @@ export function isSettled(value: JobRecord, sight: Pick<Sight, 'incarnation'>): 
  */
 export function isNewest({ value, isAsMet }: SeenRecord, sight: Sight): boolean {
   if (!isOfNow(value, sight)) return false;
-  return !sight.knewAnother || (isAsMet !== true && value?.steeredIn !== sight.incarnation.id);
+  return !sight.sawAnother || (isAsMet !== true && value?.steeredIn !== sight.incarnation.id);
 }
 
 /** It names a lease of this replica, which has no such term: after a lost answer, a late request or an old snapshot. */
@@ -72,11 +72,11 @@ export function graceEnd(
   sight: Sight,
   { now, storeNow, lifeMs }: { readonly now: number; readonly storeNow: number; readonly lifeMs: number },
 ): number {
-  const { incarnation, knewAnother, metAt, longestLifeMs } = sight;
+  const { incarnation, sawAnother, metAt, longestLifeMs } = sight;
   // its lease was granted here, so its absence is certain
   if (isNewest(record, sight)) return -Infinity;
   const longest = Math.max(lifeMs, longestLifeMs);
-  if (knewAnother) return metAt.now + longest;
+  if (sawAnother) return metAt.now + longest;
   if (incarnation.isFirst && record.value?.holder === undefined) return -Infinity;
   return Math.min(metAt.now + longest, now + incarnation.since + longest - storeNow);
 }

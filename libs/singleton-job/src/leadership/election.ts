@@ -74,7 +74,7 @@ export class Election {
   /** As seen in this incarnation. Undefined: not yet, or a write has made it doubtful. */
   record: SeenRecord | undefined;
   /** As seen last, however doubtful by now. */
-  known = ABSENT;
+  lastSeen = ABSENT;
   /** The revision on which it was first seen in this incarnation. */
   #metOn: number | undefined;
   term: Term | undefined;
@@ -132,7 +132,7 @@ export class Election {
   /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
   edit<T>(edit: Edit<T>): Promise<T | undefined> {
     const result = this.#edits.add(edit);
-    this.lookAfresh();
+    this.refresh();
     return result.finally(() => {
       this.touch();
     });
@@ -145,7 +145,7 @@ export class Election {
   }
 
   /** It decides by a fresh view: the answer to a write that is under way, or a read of the record. */
-  lookAfresh(): void {
+  refresh(): void {
     if (!this.writer.isOpen) this.record = undefined;
     this.touch();
   }
@@ -164,13 +164,13 @@ export class Election {
   /** The replica that leads, as far as this one knows: itself until it has given its term back. */
   get leader(): string | undefined {
     if (this.term !== undefined) return this.replica.id;
-    const { holder } = this.known.value ?? {};
+    const { holder } = this.lastSeen.value ?? {};
     return this.isHeld && holder !== undefined ? replicaOf(leaseOf(holder)) : undefined;
   }
 
   /** When the job was paused, by the clock of the store, as this replica knows. Undefined: it is not paused. */
   get pausedAt(): number | undefined {
-    return this.known.value?.pausedAt;
+    return this.lastSeen.value?.pausedAt;
   }
 
   /** The term in which runs may start. Undefined: this replica does not lead, or is giving its term back. */
@@ -191,14 +191,14 @@ export class Election {
     const { clock, view } = this.replica;
     if (view.isEmpty) return Infinity;
     const times = { now: clock.now(), storeNow: view.storeNow(), lifeMs: this.candidate.lifeMs };
-    return decide.graceEnd(this.record ?? this.known, view, times);
+    return decide.graceEnd(this.record ?? this.lastSeen, view, times);
   }
 
   /** Whether a living leader holds the record, as far as this replica knows. */
   get isHeld(): boolean {
     const { clock, view } = this.replica;
-    const { holder } = this.known.value ?? {};
-    if (holder === undefined || view.isEmpty || !decide.isHeld(this.known, this.#self, view)) return false;
+    const { holder } = this.lastSeen.value ?? {};
+    if (holder === undefined || view.isEmpty || !decide.isHeld(this.lastSeen, this.#self, view)) return false;
     return clock.now() < view.endOf(leaseOf(holder));
   }
 
@@ -225,6 +225,7 @@ export class Election {
       heartbeat.wish(this.name);
       return;
     }
+    const before = this.lastSeen;
     this.#take(record);
     observer.seen?.(this, record);
     this.touch();
@@ -233,8 +234,8 @@ export class Election {
   #take(record: SeenRecord): void {
     const { holder, fencingToken = 0 } = record.value ?? {};
     this.#metOn ??= record.revision;
-    this.known = { ...record, isAsMet: record.revision === this.#metOn };
-    this.record = this.known;
+    this.lastSeen = { ...record, isAsMet: record.revision === this.#metOn };
+    this.record = this.lastSeen;
     this.#lastValue = record.value ?? this.#lastValue;
     this.#highestToken = Math.max(this.#highestToken, fencingToken);
     this.replica.view.meetLife(holderLifeMs(record));
@@ -247,7 +248,7 @@ export class Election {
     this.record = undefined;
     this.#metOn = undefined;
     this.writer.met();
-    this.term?.meet(this.known);
+    this.term?.meet(this.lastSeen);
     this.touch();
   }
 

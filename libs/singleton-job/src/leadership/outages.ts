@@ -78,11 +78,11 @@ export class Outages {
     const error = asLockStoreError(thrown);
     const now = this.clock.now();
     const isUnreachable = error.code === 'STORE_UNREACHABLE';
-    const known = this.#troubles.get(job);
+    const before = this.#troubles.get(job);
     const trouble =
-      known?.isUnreachable === isUnreachable
-        ? known
-        : { isUnreachable, sinceMs: Math.max(known?.sinceMs ?? now, this.#answeredAt), remindAtMs: now };
+      before?.isUnreachable === isUnreachable
+        ? before
+        : { isUnreachable, sinceMs: Math.max(before?.sinceMs ?? now, this.#answeredAt), remindAtMs: now };
     this.#troubles.set(job, trouble);
     // the connection was lost before it was known why there is no other
     const isExplained = error.cause instanceof ConnectionFunctionError;

@@ -90,10 +90,10 @@ export const ABSENT: SeenRecord = Object.freeze({ revision: 0, value: undefined 
 const UNREADABLE: SeenRecord = Object.freeze({ revision: 0, value: undefined, isUnreadable: true });
 
 /** Parses the answer of a store, unless it is what was `known` already in this incarnation. */
-export function seenRecord(stored: StoredRecord | 'unreadable' | undefined, known = ABSENT): SeenRecord {
+export function seenRecord(stored: StoredRecord | 'unreadable' | undefined, before = ABSENT): SeenRecord {
   if (stored === undefined) return ABSENT;
   if (stored === 'unreadable') return UNREADABLE;
-  if (stored.revision === known.revision) return known;
+  if (stored.revision === before.revision) return before;
   try {
     const value: unknown = JSON.parse(stored.value);
     return isRecord(value) ? { revision: stored.revision, value } : UNREADABLE;

@@ -113,14 +113,14 @@ export class Replica {
     store.addListener({
       connected: () => {
         this.heartbeat.retryNow();
-        this.#readSoon('*');
+        this.#scheduleRead('*');
       },
       listening: (isListening) => {
         this.heartbeat.isDeaf = !isListening;
-        this.#readSoon('*');
+        this.#scheduleRead('*');
       },
       hint: (names) => {
-        this.#readSoon(names);
+        this.#scheduleRead(names);
       },
     });
   }
@@ -138,16 +138,16 @@ export class Replica {
     if (this.#state !== 'new') return;
     this.#state = 'open';
     this.parts.store.open();
-    this.#turnSoon();
+    this.#scheduleTurn();
   }
 
   /** The election for a candidate. It does not compete yet. */
   electionFor(candidate: Candidate): Election {
-    const known = this.#elections.get(candidate.name);
-    if (known !== undefined) {
+    const existing = this.#elections.get(candidate.name);
+    if (existing !== undefined) {
       // its edits and its late writes go on
-      known.candidate = candidate;
-      return known;
+      existing.candidate = candidate;
+      return existing;
     }
     const election = new Election(candidate, this);
     this.#elections.set(candidate.name, election);
@@ -165,7 +165,7 @@ export class Replica {
     const read: Read = { names: new Set(names), found: new Map(), done: new AbortController() };
     this.#reads.add(read);
     for (const name of names) this.heartbeat.wish(name);
-    this.#turnSoon();
+    this.#scheduleTurn();
     await sleep(this.clock, limitMs, read.done.signal);
     this.#reads.delete(read);
     return read.found.size === read.names.size ? read.found : undefined;
@@ -211,17 +211,17 @@ export class Replica {
     }
     // one that was over is used again
     if (!this.#elections.has(election.name)) this.#elections.set(election.name, election);
-    this.#turnSoon();
+    this.#scheduleTurn();
   }
 
   /** A sync leaves at once. */
   syncNow(): void {
     this.heartbeat.wishSync();
-    this.#turnSoon();
+    this.#scheduleTurn();
   }
 
   /** Many events of one turn of the event loop make one turn here, and what has arrived from the store is read before. */
-  #turnSoon(): void {
+  #scheduleTurn(): void {
     if (this.#isTurnComing || this.#state === 'new' || this.#state === 'closed') return;
     this.#isTurnComing = true;
     void this.clock.afterIo().then(() => {
@@ -274,7 +274,7 @@ export class Replica {
     const { clock } = this;
     const timer = clock.setTimer(Math.max(at - clock.now(), 0), () => {
       this.#timer = undefined;
-      this.#turnSoon();
+      this.#scheduleTurn();
     });
     this.#timer = { at, timer };
   }
@@ -332,18 +332,18 @@ export class Replica {
       lease.deadline = { now: -Infinity, wall: -Infinity };
       this.leases.end(lease);
     }
-    this.#turnSoon();
+    this.#scheduleTurn();
   }
 
   // ---- Heartbeat
 
   /** These records, or all, may have changed. */
-  #readSoon(names: readonly string[] | '*'): void {
+  #scheduleRead(names: readonly string[] | '*'): void {
     const elections = names === '*' ? this.elections : names.flatMap((name) => this.#elections.get(name) ?? []);
     if (elections.length === 0) return;
     const at = elections.some(({ isInHurry }) => isInHurry) ? -Infinity : this.afterHerd();
     for (const { name } of elections) this.heartbeat.wish(name, at);
-    this.#turnSoon();
+    this.#scheduleTurn();
   }
 
   /** Up to 2 ms for each living lease, and an interval at most. */

@@ -7,8 +7,8 @@ export class View {
   #incarnation: Incarnation | undefined;
   /** When this replica met the incarnation. */
   metAt: Instant = { now: -Infinity, wall: -Infinity };
-  /** This replica has known another incarnation before this one. */
-  knewAnother = false;
+  /** This replica saw another incarnation before this one. */
+  sawAnother = false;
   /** The longest life of a lease that it has met. */
   longestLifeMs = 0;
   /** Every living lease, and for how many milliseconds it lived on at the time of the answer. */
@@ -65,7 +65,7 @@ export class View {
     const isFirst = this.isEmpty;
     this.isUnnoted = incarnation.id === '';
     if (!this.isUnnoted && this.#incarnation?.id !== incarnation.id) {
-      this.knewAnother = this.#incarnation !== undefined;
+      this.sawAnother = this.#incarnation !== undefined;
       this.#incarnation = incarnation;
       this.metAt = instant(this.clock);
     }

@@ -58,7 +58,7 @@ export class Lock implements Candidate {
     const caller: { handle?: LockHandle } = {};
     const hasLock = () => caller.handle !== undefined;
     this.#callers.add(caller);
-    if (election.term === undefined) election.lookAfresh();
+    if (election.term === undefined) election.refresh();
     election.compete();
     try {
       const isKnown =
@@ -104,8 +104,8 @@ export class Lock implements Candidate {
   }
 
   #isReleased({ holder, end }: Term): boolean {
-    const { known, record, isIdle } = this.#election;
-    return end !== undefined && (known.value?.holder !== holder || (record !== undefined && isIdle));
+    const { lastSeen, record, isIdle } = this.#election;
+    return end !== undefined && (lastSeen.value?.holder !== holder || (record !== undefined && isIdle));
   }
 
   /**

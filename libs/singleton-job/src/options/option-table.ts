@@ -74,11 +74,11 @@ export function readOptions<T extends OptionTable>(
   at: (option: string) => Place,
   fixes: Readonly<Record<string, string>> = {},
 ): Given<T> {
-  const known = Object.keys(table);
+  const options = Object.keys(table);
   for (const key of Object.keys(raw)) {
-    if (raw[key] === undefined || known.includes(key)) continue;
+    if (raw[key] === undefined || options.includes(key)) continue;
     const fix = Object.hasOwn(fixes, key) ? fixes[key] : undefined;
-    at(key).note(`is no option here: ${fix ?? didYouMean(key, known, `the options are ${known.join(', ')}`)}`);
+    at(key).note(`is no option here: ${fix ?? didYouMean(key, options, `the options are ${options.join(', ')}`)}`);
   }
   const given: Record<string, unknown> = {};
   for (const [key, { type, isRequired }] of Object.entries(table)) {

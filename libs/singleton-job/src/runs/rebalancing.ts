@@ -89,10 +89,10 @@ export class Rebalancing {
   }
 
   #isMovable({ job, election, runs }: JobRunner): boolean {
-    const { activeTerm, known } = election;
+    const { activeTerm, lastSeen } = election;
     if (activeTerm?.isValid() !== true || runs.isBusy) return false;
     const now = activeTerm.storeNow();
-    const sinceMoveMs = now - (known.value?.moved?.at ?? -Infinity);
+    const sinceMoveMs = now - (lastSeen.value?.moved?.at ?? -Infinity);
     // a time ahead of the store's is from a clock that was set back
     const stays = sinceMoveMs >= 0 && sinceMoveMs < STAY_MS;
     // not known for a job that runs all the time

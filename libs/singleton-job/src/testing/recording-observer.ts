@@ -51,6 +51,6 @@ function jobOf(payload: object): string[] {
 }
 
 function why(payload: object): string[] {
-  const known = new Map<string, unknown>(Object.entries(payload));
-  return ['reason', 'cause', 'code', 'leader'].flatMap((key) => (known.has(key) ? [String(known.get(key))] : []));
+  const fields = new Map<string, unknown>(Object.entries(payload));
+  return ['reason', 'cause', 'code'].flatMap((key) => (fields.has(key) ? [String(fields.get(key))] : []));
 }

@@ -39,8 +39,8 @@ export class TimeZone {
 
   /** `name` must pass `isTimeZone`. */
   static of(name: string): TimeZone {
-    const known = TimeZone.#zones.get(name);
-    if (known !== undefined) return known;
+    const cached = TimeZone.#zones.get(name);
+    if (cached !== undefined) return cached;
     const format = formatOf(name);
     const resolved = format.resolvedOptions().timeZone;
     // only the case is corrected: versions of Node.js differ in what an old name is an alias of
@@ -65,8 +65,8 @@ export class TimeZone {
   }
 
   #cell(index: number): Cell {
-    const known = this.#cells.get(index);
-    if (known !== undefined) return known;
+    const cached = this.#cells.get(index);
+    if (cached !== undefined) return cached;
     if (this.#cells.size >= MAX_CACHED_CELLS) this.#cells.clear();
     const cell = this.#sample(index * CELL_MS, (index + 1) * CELL_MS);
     this.#cells.set(index, cell);
