@@ -145,10 +145,12 @@ export class SingletonJobRegistry {
   register(registration: JobRegistration): void {
     const { pool } = this.parts;
     const job = defineRegisteredJob(registration, this.options);
-    if (pool.find(job.name) !== undefined) throw new InvalidJobsError([takenName(job)]);
+    const { name, location } = job;
+    if (pool.find(name) !== undefined)
+      throw new InvalidJobsError([`${location}: there is a job '${name}' already: give each a name of its own`]);
     const ambiguous = ambiguousVariables([...pool.jobs.map((entry) => entry.job), job], this.options);
     if (ambiguous.length > 0) throw new InvalidJobsError(ambiguous);
-    if (pool.state === 'stopped') throw new InvalidJobsError([`${job.location}: the application has stopped`]);
+    if (pool.state === 'stopped') throw new InvalidJobsError([`${location}: the application has stopped`]);
     pool.add(job);
   }
 
@@ -241,10 +243,6 @@ export class SingletonJobRegistry {
     if (active?.election.pausedAt !== undefined) return 'paused';
     return active?.election.activeTerm === undefined ? 'follower' : 'leader';
   }
-}
-
-function takenName({ name, location }: Job): string {
-  return `${location}: there is a job '${name}' already: give each a name of its own`;
 }
 
 function shown({ startedAt, endedAt, outcome, error, by }: RunRecord): JobOverview['lastRun'] {

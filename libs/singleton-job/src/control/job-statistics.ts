@@ -1,5 +1,4 @@
 import { messageOf } from '../base/errors/message-of.js';
-import { type JobEvents } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { type RunEnded } from '../base/events/run-info.js';
 import { type JobCounters, type LastRun, type RunOutcome } from './job-status.js';
@@ -33,42 +32,21 @@ export class JobStatistics implements JobObserver {
     this.#jobs.delete(job);
   }
 
-  leadershipGained({ job }: JobEvents['leadershipGained']): void {
-    this.#of(job).counters.terms += 1;
+  leadershipGained: JobObserver['leadershipGained'] = ({ job }) => this.#count(job, 'terms');
+  leadershipLost: JobObserver['leadershipLost'] = ({ job }) => this.#count(job, 'lostTerms');
+  runSucceeded: JobObserver['runSucceeded'] = (run) => this.#ended(run, 'succeeded', null);
+  runFailed: JobObserver['runFailed'] = (run) => this.#ended(run, 'failed', messageOf(run.error));
+  runCancelled: JobObserver['runCancelled'] = (run) => this.#ended(run, 'cancelled', null);
+  tickDropped: JobObserver['tickDropped'] = ({ job, count }) => this.#count(job, 'dropped', count);
+  occurrencesMissed: JobObserver['occurrencesMissed'] = ({ job, count }) => this.#count(job, 'missed', count);
+
+  #ended(run: RunEnded, outcome: RunOutcome, error: string | null): Recorded {
+    return Object.assign(this.#count(run.job, outcome), { last: { run, outcome, error } });
   }
 
-  leadershipLost({ job }: JobEvents['leadershipLost']): void {
-    this.#of(job).counters.lostTerms += 1;
-  }
-
-  runSucceeded(run: JobEvents['runSucceeded']): void {
-    this.#ended(run, 'succeeded', null);
-  }
-
-  runFailed(run: JobEvents['runFailed']): void {
-    this.#ended(run, 'failed', messageOf(run.error));
-  }
-
-  runCancelled(run: JobEvents['runCancelled']): void {
-    this.#ended(run, 'cancelled', null);
-  }
-
-  tickDropped({ job, count }: JobEvents['tickDropped']): void {
-    this.#of(job).counters.dropped += count;
-  }
-
-  occurrencesMissed({ job, count }: JobEvents['occurrencesMissed']): void {
-    this.#of(job).counters.missed += count;
-  }
-
-  #ended(run: RunEnded, outcome: RunOutcome, error: string | null): void {
-    const recorded = this.#of(run.job);
-    recorded.counters[outcome] += 1;
-    recorded.last = { run, outcome, error };
-  }
-
-  #of(job: string): Recorded {
-    const recorded: Recorded = this.#jobs.get(job) ?? { counters: nothing() };
+  #count(job: string, what: keyof JobCounters, count = 1): Recorded {
+    const recorded = this.#jobs.get(job) ?? { counters: nothing() };
+    recorded.counters[what] += count;
     this.#jobs.set(job, recorded);
     return recorded;
   }
