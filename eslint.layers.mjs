@@ -16,5 +16,5 @@ export const LAYERS = {
   opentelemetry: ['base', 'options', 'control'],
   'current-run': ['base'],
   terminus: ['control'],
-  testing: ['base', 'store', 'schedule', 'options', 'jobs', 'leadership', 'heartbeat-thread', 'control', 'nest'],
+  testing: ['base', 'log', 'store', 'schedule', 'options', 'jobs', 'leadership', 'heartbeat-thread', 'control', 'nest'],
 };

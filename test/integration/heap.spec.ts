@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
-import { createReplica } from '../../libs/singleton-job/src/control/create-replica.js';
+import { createServices } from '../../libs/singleton-job/src/control/create-services.js';
 import { FaultyServer, ManualClock, MemoryStore } from '../../libs/singleton-job/src/testing/index.js';
 
 setFlagsFromString('--expose-gc');
@@ -17,7 +17,7 @@ describe('Ticks', () => {
   it('use no more memory after 300,000 of them', async () => {
     const clock = new ManualClock();
     const store = new MemoryStore(new FaultyServer(clock));
-    const { registry, pool } = createReplica(resolveOptions({ projectName: 'heap', store }), { clock, store });
+    const { registry, pool } = createServices(resolveOptions({ projectName: 'heap', store }), { clock, store });
     let runs = 0;
     const run = ({ signal }: { signal: AbortSignal }) => {
       // every other job looks at its signal

@@ -23,7 +23,7 @@ describe('The library', () => {
     ['pg', 'postgresql://127.0.0.1:1/p'],
   ])('loads %s only, for the connection %s', async (client, connection) => {
     const make = `
-      const { createStore } = await import('${LIBRARY}/control/create-replica.ts');
+      const { createStore } = await import('${LIBRARY}/control/create-services.ts');
       await createStore({ projectName: 'p', connection: '${connection}' });`;
     expect(await loadedBy(make)).toEqual([client]);
   });

@@ -59,7 +59,7 @@ export class Application {
       interceptors: [],
     });
     this.#commands = new JobCommands({ pool: this.#pool, replica: this.replica, storeName: store.name });
-    this.#locks = new LockService({ options, replica: this.replica, clock, storeName: store.name });
+    this.#locks = new LockService({ options, replica: this.replica, storeName: store.name });
     for (const plan of jobs) this.#jobs.set(plan.name, this.#jobOf(plan));
     for (const job of this.#jobs.values()) this.#pool.add(job);
     this.#pool.start();

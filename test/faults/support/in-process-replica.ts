@@ -1,7 +1,7 @@
 import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
 import { resolveOptions } from '../../../libs/singleton-job/src/options/resolve-options.js';
 import { type SingletonJobOptions } from '../../../libs/singleton-job/src/options/singleton-job.options.js';
-import { createReplica, createReplicaId } from '../../../libs/singleton-job/src/control/create-replica.js';
+import { createReplicaId, createServices } from '../../../libs/singleton-job/src/control/create-services.js';
 import { type JobPool } from '../../../libs/singleton-job/src/runs/job-pool.js';
 import { type ConnectionOptions, isPostgres } from '../../../libs/singleton-job/src/store/open-store.js';
 import { PostgresStore } from '../../../libs/singleton-job/src/store/postgres/postgres-store.js';
@@ -61,7 +61,7 @@ export class InProcessReplica {
     };
     const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: () => undefined };
     const id = createReplicaId(node);
-    const { pool } = createReplica(resolved, { id, store, log: sink });
+    const { pool } = createServices(resolved, { id, store, log: sink });
     for (const job of jobs) pool.add(job);
     pool.start();
     this.pool = pool;

@@ -1,5 +1,5 @@
-import { didYouMean } from '../base/text/suggest.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
+import { didYouMean } from '../options/suggest.js';
 import { jobInVariable } from '../options/variables.js';
 
 const ONCE =

@@ -225,7 +225,6 @@ export class Election {
       heartbeat.wish(this.name);
       return;
     }
-    const before = this.lastSeen;
     this.#take(record);
     observer.seen?.(this, record);
     this.touch();

@@ -44,8 +44,8 @@ export class LockService {
     const { options: settings, replica } = this.parts;
     if (settings.connection === undefined && settings.store === undefined) throw new InvalidLockError([NOWHERE]);
     replica.open();
-    const known = replica.find(record)?.candidate;
-    const lock = known instanceof Lock ? known : new Lock(record, this.parts);
+    const existing = replica.find(record)?.candidate;
+    const lock = existing instanceof Lock ? existing : new Lock(record, this.parts);
     return lock.acquire(waitMs, stops);
   }
 
@@ -79,21 +79,6 @@ export class LockService {
     const { replica } = this.parts;
     this.#closing.abort(new LocksClosedError());
     const owners = replica.elections.flatMap(({ candidate }) => (candidate instanceof Lock && candidate.owner) || []);
-    await within(clock, RECALL_MS, Promise.all(owners.map((handle) => handle.recall())));
-  }
-
-  async #acquire({ record, waitMs, signal }: LockRequest): Promise<LockHandle | null> {
-    const stops = [...(signal === undefined ? [] : [signal]), this.#closing.signal];
-    for (const stop of stops) stop.throwIfAborted();
-    const { options, replica } = this.parts;
-    if (options.connection === undefined && options.store === undefined) throw new InvalidLockError([NOWHERE]);
-    replica.open();
-    const existing = replica.find(record)?.candidate;
-    const lock = existing instanceof Lock ? existing : new Lock(record, this.parts);
-    const handle = await lock.acquire(waitMs, stops);
-    // it may have been granted at the same time
-    if (stops.some(({ aborted }) => aborted)) void handle?.release();
-    for (const stop of stops) stop.throwIfAborted();
-    return handle;
+    await within(replica.clock, RECALL_MS, Promise.all(owners.map((handle) => handle.recall())));
   }
 }

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { job } from '../testing/specs/job.js';
-import { type ApplicationReplica } from '../control/create-replica.js';
+import { type Services } from '../control/create-services.js';
 import { watchShutdownHooks } from './shutdown-hooks.js';
 
-type JobEntry = ApplicationReplica['pool']['jobs'][number];
+type JobEntry = Services['pool']['jobs'][number];
 
 describe('An application without shutdown hooks', () => {
   beforeEach(() => {

@@ -1,11 +1,11 @@
 import { showDuration } from '../base/text/duration.js';
-import { type ApplicationReplica } from '../control/create-replica.js';
+import { type Services } from '../control/create-services.js';
 
 /** `app.enableShutdownHooks()` may come after `app.listen()`. */
 const LOOK_AFTER_MS = 5_000;
 
 interface ShutdownHooksParts {
-  readonly jobs: () => ApplicationReplica['pool']['jobs'];
+  readonly jobs: () => Services['pool']['jobs'];
   readonly warn: (message: string) => void;
   readonly host?: Pick<NodeJS.Process, 'env' | 'listenerCount'>;
 }

@@ -27,7 +27,7 @@ import { resolveModuleOptions, type ResolvedOptions } from '../options/resolve-o
 import { type InterceptorClass, type SingletonJobOptions } from '../options/singleton-job.options.js';
 import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
 import { ENABLED_VARIABLE, misspeltVariables } from '../options/variables.js';
-import { type ApplicationReplica, createReplica, createStore, REPLICA } from '../control/create-replica.js';
+import { createServices, createStore, type Services, SERVICES } from '../control/create-services.js';
 import { SingletonJobRegistry } from '../control/job-registry.js';
 import { watchShutdownHooks } from './shutdown-hooks.js';
 import { SingletonJobHealth } from '../control/singleton-job-health.js';
@@ -82,16 +82,16 @@ const IN_MEMORY = "store: 'memory' is seen by this process only: with a second r
     },
     JobExplorer,
     {
-      provide: REPLICA,
+      provide: SERVICES,
       inject: [RESOLVED_OPTIONS],
       useFactory: async (options: ResolvedOptions) =>
-        createReplica(options, { store: await createStore(options), log: new Logger('SingletonJob') }),
+        createServices(options, { store: await createStore(options), log: new Logger('SingletonJob') }),
     },
-    { provide: SingletonJobRegistry, inject: [REPLICA], useFactory: ({ registry }: ApplicationReplica) => registry },
-    { provide: SingletonJobHealth, inject: [REPLICA], useFactory: ({ health }: ApplicationReplica) => health },
-    { provide: LockService, inject: [REPLICA], useFactory: ({ locks }: ApplicationReplica) => locks },
+    { provide: SingletonJobRegistry, inject: [SERVICES], useFactory: ({ registry }: Services) => registry },
+    { provide: SingletonJobHealth, inject: [SERVICES], useFactory: ({ health }: Services) => health },
+    { provide: LockService, inject: [SERVICES], useFactory: ({ locks }: Services) => locks },
   ],
-  exports: [RESOLVED_OPTIONS, REPLICA, SingletonJobRegistry, SingletonJobHealth, LockService],
+  exports: [RESOLVED_OPTIONS, SERVICES, SingletonJobRegistry, SingletonJobHealth, LockService],
 })
 export class SingletonJobModule
   extends ConfigurableModuleClass
@@ -109,7 +109,7 @@ export class SingletonJobModule
     @Inject(ModuleRef) private readonly moduleRef: ModuleRef,
     @Inject(RESOLVED_OPTIONS) private readonly options: ResolvedOptions,
     @Inject(JobExplorer) private readonly explorer: JobExplorer,
-    @Inject(REPLICA) private readonly replica: ApplicationReplica,
+    @Inject(SERVICES) private readonly services: Services,
   ) {
     super();
     // here and not in a hook: Nest sorts its modules once, at the first hook
@@ -138,8 +138,8 @@ export class SingletonJobModule
 
   /** Called by Nest. */
   async onModuleInit(): Promise<void> {
-    const { options, replica } = this;
-    const { pool } = replica;
+    const { options, services } = this;
+    const { pool } = services;
     const mistakes: { jobs: string[]; interceptors: string[] } = { jobs: [], interceptors: [] };
     const registered = pool.jobs.map(({ job }) => job);
     const { jobs, eventMethods, nestSchedule } = this.explorer.explore(registered, mistakes.jobs);
@@ -148,10 +148,10 @@ export class SingletonJobModule
     if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.interceptors]);
     if (mistakes.interceptors.length > 0) throw new InvalidOptionsError(mistakes.interceptors);
 
-    await replica.heartbeatThread?.start();
+    await services.heartbeatThread?.start();
     for (const job of jobs) pool.add(job);
-    replica.observers.push(...eventMethods);
-    replica.interceptors.push(...interceptors);
+    services.observers.push(...eventMethods);
+    services.interceptors.push(...interceptors);
     this.#announce([...registered, ...jobs]);
     this.#announceNestSchedule(nestSchedule, registered.length + jobs.length > 0);
   }
@@ -187,7 +187,7 @@ export class SingletonJobModule
   /** Called by Nest. */
   onApplicationBootstrap(): void {
     // does nothing after a stop: an HTTP application may be closed while it starts
-    const { pool } = this.replica;
+    const { pool } = this.services;
     pool.start();
     if (pool.state !== 'started') return;
     const warn = (message: string): void => {
@@ -199,13 +199,13 @@ export class SingletonJobModule
   /** Called by Nest. */
   async onModuleDestroy(): Promise<void> {
     this.#unwatchHooks?.();
-    await this.replica.pool.stop();
+    await this.services.pool.stop();
   }
 
   /** Called by Nest. */
   async onApplicationShutdown(): Promise<void> {
-    await this.replica.locks.close();
-    await this.replica.pool.close();
+    await this.services.locks.close();
+    await this.services.pool.close();
   }
 }
 

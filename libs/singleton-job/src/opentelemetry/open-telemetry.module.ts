@@ -1,7 +1,7 @@
 import { type DynamicModule, Inject, Module, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { metrics, trace } from '@opentelemetry/api';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { type ApplicationReplica, REPLICA } from '../control/create-replica.js';
+import { type Services, SERVICES } from '../control/create-services.js';
 import { metricsObserver } from './metrics-observer.js';
 import { OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } from './open-telemetry.options.js';
 import { spanInterceptor } from './span-interceptor.js';
@@ -11,7 +11,7 @@ const IMPORTED_TWICE =
   'keep one import, because each would count every run';
 
 /** The replicas whose metrics are exported. */
-const MEASURED = new WeakSet<ApplicationReplica>();
+const MEASURED = new WeakSet<Services>();
 
 /**
  * Exports metrics of all jobs, and a span for each run. Import it once, in any module of an application that imports `SingletonJobModule`.
@@ -25,7 +25,7 @@ export class SingletonJobOpenTelemetryModule implements OnApplicationShutdown {
 
   /** Called by Nest. @internal */
   constructor(
-    @Inject(REPLICA) replica: ApplicationReplica,
+    @Inject(SERVICES) replica: Services,
     @Optional() @Inject(OPEN_TELEMETRY_OPTIONS) { meterProvider, tracerProvider }: OpenTelemetryOptions = {},
   ) {
     if (MEASURED.has(replica)) throw new InvalidOptionsError([IMPORTED_TWICE]);

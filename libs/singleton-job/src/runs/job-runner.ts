@@ -104,9 +104,9 @@ export class JobRunner implements Candidate {
   /** Tells whom this replica follows, and whether the job is paused. */
   looked(): void {
     const { notify, job } = this.parts;
-    const { isWanted, known, leader, pausedAt, term } = this.election;
+    const { isWanted, lastSeen, leader, pausedAt, term } = this.election;
     // a record that cannot be read says nothing of a pause
-    if (!isWanted || known.isUnreadable === true) return;
+    if (!isWanted || lastSeen.isUnreadable === true) return;
     const before = this.#told;
     const followed = term === undefined ? (leader ?? before.leader) : undefined;
     this.#told = { leader: followed, pausedAt };
@@ -116,7 +116,7 @@ export class JobRunner implements Candidate {
     if (pausedAt !== undefined) notify('jobPaused', { job: job.name, pausedAt: new Date(pausedAt) });
     else if (before.pausedAt !== undefined) {
       // without a write of anybody: the record is older than the pause, or gone
-      const reason = known.revision < before.pausedAt ? 'data-lost' : 'resumed';
+      const reason = lastSeen.revision < before.pausedAt ? 'data-lost' : 'resumed';
       notify('jobResumed', { job: job.name, pausedAt: new Date(before.pausedAt), reason });
     }
   }

@@ -35,7 +35,7 @@ const spread = (count: number, overrides: Parameters<typeof job>[0] = {}): Job[]
   );
 
 const ledBy = (...replicas: readonly TestReplica[]) =>
-  replicas.map(({ leadership }) => leadership.elections.filter(({ activeTerm }) => activeTerm !== undefined).length);
+  replicas.map(({ replica }) => replica.elections.filter(({ activeTerm }) => activeTerm !== undefined).length);
 const movedBy = (...replicas: readonly TestReplica[]) =>
   replicas.flatMap(({ observer }) => observer.of('leadershipReleased').filter(({ reason }) => reason === 'rebalance'));
 const runsOf = (...replicas: readonly TestReplica[]) => replicas.flatMap(({ observer }) => observer.of('runStarted'));
@@ -134,7 +134,7 @@ describe('Leaderships', () => {
 
   it('stay, however many locks their replica holds', async () => {
     const [a] = await startApart(2, spread(1));
-    for (const name of ['x', 'y', 'z']) new TestCandidate(`${name}:mutex`, a.leadership, () => undefined, 'lock');
+    for (const name of ['x', 'y', 'z']) new TestCandidate(`${name}:mutex`, a.replica, () => undefined, 'lock');
     await advance(5);
     expect([ledBy(a), movedBy(a)]).toEqual([[4], []]);
   });

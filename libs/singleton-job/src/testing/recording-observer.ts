@@ -52,5 +52,5 @@ function jobOf(payload: object): string[] {
 
 function why(payload: object): string[] {
   const fields = new Map<string, unknown>(Object.entries(payload));
-  return ['reason', 'cause', 'code'].flatMap((key) => (fields.has(key) ? [String(fields.get(key))] : []));
+  return ['reason', 'cause', 'code', 'leader'].flatMap((key) => (fields.has(key) ? [String(fields.get(key))] : []));
 }

@@ -6,7 +6,7 @@ import { BackupHeartbeats } from '../../heartbeat-thread/backup-heartbeats.js';
 import { type BackupReport, type HeartbeatBackup } from '../../leadership/replica.js';
 import { type ResolvedOptions, resolveOptions } from '../../options/resolve-options.js';
 import { type SingletonJobOptions } from '../../options/singleton-job.options.js';
-import { type ApplicationReplica, createReplica } from '../../control/create-replica.js';
+import { createServices, type Services } from '../../control/create-services.js';
 import { MemoryStore } from '../../store/memory.js';
 import { type Clock } from '../../base/time/clock.js';
 import { RecordingObserver } from '../recording-observer.js';
@@ -43,13 +43,12 @@ interface TestThread {
 }
 
 /** One replica of {@link TestReplicas}. Everything is real except its clock, its random numbers and its network. */
-export interface TestReplica extends Pick<ApplicationReplica, 'pool' | 'registry' | 'health'> {
+export interface TestReplica extends Pick<Services, 'replica' | 'pool' | 'registry' | 'health'> {
   readonly name: string;
   readonly clock: ReplicaClock;
   /** Its events, at the common time, until it is killed. */
   readonly observer: RecordingObserver;
   readonly store: FaultyStore;
-  readonly leadership: ApplicationReplica['leadership'];
   readonly thread: TestThread | undefined;
   /** Ends its process as SIGKILL does: it sends, receives and reports nothing after that, and no timer fires. */
   kill(): void;
@@ -99,7 +98,7 @@ export function createTestReplica(
     backup: thread?.backup ?? backup,
     ...(log !== undefined && { log }),
   };
-  const created = createReplica(options, parts);
+  const created = createServices(options, parts);
   created.interceptors.push(...interceptors);
   const jobs = typeof jobsOfReplica === 'function' ? jobsOfReplica({ clock, options }) : jobsOfReplica;
   for (const job of jobs) created.pool.add(job);
@@ -121,8 +120,8 @@ export function createTestReplica(
     killMain();
     void thread?.endLeases().then(killThread);
   };
-  const { leadership, pool, registry, health } = created;
-  return { name, clock, observer, store, leadership, pool, registry, health, thread, kill, crash };
+  const { replica, pool, registry, health } = created;
+  return { name, clock, observer, store, replica, pool, registry, health, thread, kill, crash };
 }
 
 function createThread({ time, server }: Omit<Surroundings, 'name'>, rate: number): TestThread {

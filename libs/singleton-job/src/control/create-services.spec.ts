@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { resolveOptions } from '../options/resolve-options.js';
 import { type Store, type StoreListener } from '../store/store.js';
-import { createReplica, createReplicaId, createStore } from './create-replica.js';
+import { createReplicaId, createServices, createStore } from './create-services.js';
 
 describe('A replica', () => {
   it('sends events to the observers of its options at once, and to others once they are added', async () => {
@@ -11,7 +11,7 @@ describe('A replica', () => {
     const listeners: StoreListener[] = [];
     const addListener = (one: StoreListener) => (listeners.push(one), () => undefined);
     const store: Store = { ...(await createStore(options)), addListener };
-    const replica = createReplica(options, { store });
+    const replica = createServices(options, { store });
     const happens = (code: string): void => {
       for (const listener of listeners) listener.warning?.({ code, message: 'no matter' });
     };

@@ -19,7 +19,7 @@ import { JobPool } from '../runs/job-pool.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
 
 /** The parts that the module adds, and that a test replaces. */
-interface ApplicationReplicaParts {
+interface ServiceParts {
   /** See {@link createStore}. */
   readonly store: Store;
   /** @default `nodeId` with a random part: see {@link createReplicaId} */
@@ -33,9 +33,9 @@ interface ApplicationReplicaParts {
   readonly backup?: HeartbeatBackup | undefined;
 }
 
-/** One process of the application. Jobs and `LockService` share its store and its connections. */
-export interface ApplicationReplica {
-  readonly leadership: Replica;
+/** The services of one process of the application. Jobs and `LockService` share its store and its connections. */
+export interface Services {
+  readonly replica: Replica;
   readonly pool: JobPool;
   readonly registry: SingletonJobRegistry;
   readonly health: SingletonJobHealth;
@@ -48,11 +48,11 @@ export interface ApplicationReplica {
   readonly interceptors: RunInterceptor[];
 }
 
-/** Injects the replica of this application. */
-export const REPLICA = Symbol('the replica of SingletonJobModule');
+/** Injects the services of this application. */
+export const SERVICES = Symbol('the services of SingletonJobModule');
 
-/** Puts all parts of a replica together. Connects when the first job starts or the first lock is requested. */
-export function createReplica(options: ResolvedOptions, parts: ApplicationReplicaParts): ApplicationReplica {
+/** Puts the services of one process together. Connects when the first job starts or the first lock is requested. */
+export function createServices(options: ResolvedOptions, parts: ServiceParts): Services {
   const { projectName, heartbeatIntervalMs, lockExpiryMs } = options;
   const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log, store } = parts;
   const { name: storeName } = store;
@@ -68,7 +68,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const server = serverOf(options);
   const { enabled, heartbeatThread: threadOptions, crashHandover } = options;
   const disown = (): void => {
-    leadership.disown();
+    replica.disown();
   };
   const heartbeatThread =
     enabled && server !== undefined && threadOptions !== undefined
@@ -81,13 +81,13 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   store.addListener(reports);
   const common = { store, clock, random };
   const timing = { lifeMs: lockExpiryMs, heartbeatIntervalMs };
-  const leadership: Replica = new Replica({ ...common, ...timing, id, observer: reports, backup });
-  const pool: JobPool = new JobPool(options, { ...common, replica: leadership, storeName, notify, interceptors });
-  const steered = { pool, clock, replica: leadership, storeName };
+  const replica: Replica = new Replica({ ...common, ...timing, id, observer: reports, backup });
+  const pool: JobPool = new JobPool(options, { ...common, replica, storeName, notify, interceptors });
+  const steered = { pool, clock, replica, storeName };
   const registry = new SingletonJobRegistry(options, { ...steered, statistics });
   const health = new SingletonJobHealth(options, { pool, clock, outages: reports.outages, storeName });
-  const locks = new LockService({ options, replica: leadership, storeName });
-  return { leadership, pool, registry, health, locks, heartbeatThread, observers, interceptors };
+  const locks = new LockService({ options, replica, storeName });
+  return { replica, pool, registry, health, locks, heartbeatThread, observers, interceptors };
 }
 
 /** The `nodeId` with a random part, which is different for each process. */
