@@ -52,8 +52,8 @@ export interface JobRegistration
 }
 
 const KINDS = { period: 'fixed-rate', delay: 'interval', cron: 'cron', whileLeader: 'while-leader' } as const;
-const ARGUMENTS = ['period', 'delay', 'cron', 'whileLeader'] as const;
-type Argument = (typeof ARGUMENTS)[number];
+type Argument = keyof typeof KINDS;
+const ARGUMENTS = Object.keys(KINDS) as Argument[];
 const SCHEDULE_FIX =
   "write it as { period: '500ms' }, { delay: '1s' }, { cron: '0 3 * * *', timeZone: 'UTC' } or { whileLeader: true }";
 

@@ -9,13 +9,11 @@ export function describeJobs(
   place: string | undefined,
 ): { readonly line: string; readonly all: string | undefined } {
   const count = `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}`;
-  const listed = jobs.map(describeJob);
+  const listed = jobs.map(
+    ({ name, schedule, enabled }) => `${name} ${schedule.summary}${enabled ? '' : ' (disabled)'}`,
+  );
   const others = listed.length - MOST_JOBS;
   const first = `${listed.slice(0, MOST_JOBS).join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
   const all = others > 0 ? `all ${count}: ${listed.join('; ')}` : undefined;
   return { line: `found ${count}${place === undefined ? '' : ` on ${place}`}: ${first}`, all };
-}
-
-function describeJob({ name, schedule, enabled }: Job): string {
-  return `${name} ${schedule.summary}${enabled ? '' : ' (disabled)'}`;
 }
