@@ -2,7 +2,19 @@ import { once } from 'node:events';
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Telemetry, WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
-import type { JobHandlerOptions } from './job-handler.js';
+
+export interface JobHandlerOptions {
+  /** How often a job is tried again after it failed. @default 0 */
+  readonly retries?: number;
+  /** Milliseconds before the first retry; each later one waits twice as long. A list has one entry for each retry. @default 1000 */
+  readonly retryDelay?: number | readonly number[];
+  /** Milliseconds after which a run fails. @default 60000 */
+  readonly timeout?: number;
+  /** 0 to 1000. Jobs of a higher priority start first. @default 0 */
+  readonly priority?: number;
+  /** While a job with the same answer has not ended, another one is not enqueued. */
+  readonly deduplicateBy?: (payload: never) => string;
+}
 
 export interface DurableJobsOptions {
   /** URL of Redis. */

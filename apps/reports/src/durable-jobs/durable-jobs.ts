@@ -6,12 +6,13 @@ import type { JobRun } from 'nestjs-singleton-job';
 import {
   DURABLE_JOBS_OPTIONS,
   type DurableJobsOptions,
+  type JobHandlerOptions,
   JobsRedis,
   KEEP_COMPLETED_MS,
   KEEP_DEAD_MS,
   QUEUE,
 } from './durable-jobs.options.js';
-import { type CompleteOptions, completeOptions, JobHandlers, type JobHandlerOptions } from './job-handler.js';
+import { type CompleteOptions, completeOptions, JobHandlers } from './job-handler.js';
 import { JobStore, type StoredJob, toBullPriority } from './job-store.js';
 
 export interface EnqueueOptions {
