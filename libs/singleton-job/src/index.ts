@@ -3,10 +3,10 @@ export { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from './job
 export { OnJobEvent } from './jobs/on-job-event.js';
 export { type JobRegistration, type RegisteredSchedule } from './jobs/job-registration.js';
 export { UnknownJobError } from './control/job-registry.errors.js';
-export { LockStoreError, type LockStoreErrorCode } from './base/errors/lock-store.error.js';
+export { LockStoreError } from './base/errors/lock-store.error.js';
 export { LockLostError, LocksClosedError, LockUnavailableError } from './locks/lock.errors.js';
 export { InvalidJobsError, InvalidLockError, InvalidOptionsError } from './base/errors/mistakes.errors.js';
-export { LeaseLostError, type RunAbortCode, RunAbortedError } from './base/errors/run.errors.js';
+export { LeaseLostError, RunAbortedError } from './base/errors/run.errors.js';
 export { SingletonJobError } from './base/errors/singleton-job.error.js';
 export { type JobEvent, type JobEvents } from './base/events/events.js';
 export { type JobObserver } from './base/events/observer.js';

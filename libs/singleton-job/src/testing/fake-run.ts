@@ -1,5 +1,5 @@
 import { JobRun, type MissedOccurrences } from '../jobs/job-run.js';
-import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
+import { RunAbortedError } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
 
 type Settable<T> = { readonly [K in keyof T]?: T[K] | undefined };
@@ -44,7 +44,7 @@ export class FakeRun extends JobRun {
    * Fires the signal, as the library does for this reason. After `LEASE_LOST`, `assertLeader()` throws as well. The other reasons do not
    * change the lease.
    */
-  abort(code: RunAbortCode): void {
+  abort(code: RunAbortedError['code']): void {
     if (code === 'LEASE_LOST') this.loseLease();
     this.#controller.abort(new RunAbortedError(this.job, code));
   }

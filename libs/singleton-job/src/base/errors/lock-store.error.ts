@@ -1,26 +1,23 @@
 import { messageOf } from './message-of.js';
 import { SingletonJobError } from './singleton-job.error.js';
 
-/**
- * What kind of failure a store met, which decides how the library goes on:
- *
- * - `STORE_UNREACHABLE`: it may work in a moment. There is no connection, or the server is loading, busy or demoted. The
- *   request is sent again on the next connection, or within half a second after an error.
- * - `STORE_REFUSED_WRITE`: the server takes no new keys (out of memory, too few replicas). Leaders go on. It is reported as
- *   `requestDenied`, and requests are repeated after a growing pause.
- * - `STORE_MISCONFIGURED`: a person must change something (permissions, a key of another type). It is reported as
- *   `requestDenied`, and requests are repeated after a growing pause.
- */
-export type LockStoreErrorCode = 'STORE_UNREACHABLE' | 'STORE_REFUSED_WRITE' | 'STORE_MISCONFIGURED';
-
 /** A request to the store failed. It is not known who holds a lock: the request may or may not have been carried out. */
 export class LockStoreError extends SingletonJobError {
   /** False if the request never left this process, and so was certainly not carried out. */
   readonly wasSent: boolean;
 
   constructor(
-    /** What kind of failure it is. Stable, unlike the message. */
-    readonly code: LockStoreErrorCode,
+    /**
+     * What kind of failure it is, which decides how the library goes on. It is stable, unlike the message.
+     *
+     * - `STORE_UNREACHABLE`: it may work in a moment. There is no connection, or the server is loading, busy or demoted. The
+     *   request is sent again on the next connection, or within half a second after an error.
+     * - `STORE_REFUSED_WRITE`: the server takes no new keys (out of memory, too few replicas). Leaders go on. It is reported as
+     *   `requestDenied`, and requests are repeated after a growing pause.
+     * - `STORE_MISCONFIGURED`: a person must change something (permissions, a key of another type). It is reported as
+     *   `requestDenied`, and requests are repeated after a growing pause.
+     */
+    readonly code: 'STORE_UNREACHABLE' | 'STORE_REFUSED_WRITE' | 'STORE_MISCONFIGURED',
     message: string,
     options: ErrorOptions & { readonly wasSent?: boolean } = {},
   ) {

@@ -1,16 +1,5 @@
 import { SingletonJobError } from './singleton-job.error.js';
 
-/**
- * Why the signal of a run was aborted:
- *
- * - `LEASE_LOST`: this replica may no longer lead the job;
- * - `SHUTDOWN`: the application stops, and the run has used its part of `shutdownTimeout`, which `@WhileLeader` does not wait for;
- * - `STEPPED_DOWN`: a `@WhileLeader` job was paused or unregistered, or this replica steps down;
- * - `TIMEOUT`: the run took longer than the `timeout` of the job;
- * - `SUPERSEDED`: a newer tick is due, and `overlap` is `'cancel-other'`.
- */
-export type RunAbortCode = 'LEASE_LOST' | 'SHUTDOWN' | 'STEPPED_DOWN' | 'TIMEOUT' | 'SUPERSEDED';
-
 /** What each code means, for messages. */
 export const ABORT_REASONS: Readonly<Record<RunAbortCode, string>> = {
   LEASE_LOST: 'this replica may no longer lead the job',
@@ -25,12 +14,23 @@ export class RunAbortedError extends SingletonJobError {
   constructor(
     /** Name of the job. */
     readonly job: string,
-    /** Why the run was aborted. */
-    readonly code: RunAbortCode,
+    /**
+     * Why the run was aborted:
+     *
+     * - `LEASE_LOST`: this replica may no longer lead the job;
+     * - `SHUTDOWN`: the application stops, and the run has used its part of `shutdownTimeout`, which `@WhileLeader` does not wait for;
+     * - `STEPPED_DOWN`: a `@WhileLeader` job was paused or unregistered, or this replica steps down;
+     * - `TIMEOUT`: the run took longer than the `timeout` of the job;
+     * - `SUPERSEDED`: a newer tick is due, and `overlap` is `'cancel-other'`.
+     */
+    readonly code: 'LEASE_LOST' | 'SHUTDOWN' | 'STEPPED_DOWN' | 'TIMEOUT' | 'SUPERSEDED',
   ) {
     super(`the run of job '${job}' was aborted: ${ABORT_REASONS[code]}`);
   }
 }
+
+/** The code of a {@link RunAbortedError}. */
+export type RunAbortCode = RunAbortedError['code'];
 
 /** Thrown by `assertLeader()` once the lease that the run started under is no longer valid. */
 export class LeaseLostError extends SingletonJobError {

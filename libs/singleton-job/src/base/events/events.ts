@@ -1,5 +1,5 @@
 import { type LockStoreError } from '../errors/lock-store.error.js';
-import { type RunAbortCode } from '../errors/run.errors.js';
+import { type RunAbortedError } from '../errors/run.errors.js';
 import { type RunEnded, type RunInfo, type ScheduleKind } from './run-info.js';
 
 /**
@@ -124,7 +124,7 @@ export interface JobEvents {
    */
   runCancelled: RunEnded & {
     /** Why the run was aborted. */
-    readonly code: RunAbortCode;
+    readonly code: RunAbortedError['code'];
   };
   /**
    * A run has taken longer than `warnAfter` and continues: no other run of the job starts on this replica until it ends. Called once for
@@ -137,7 +137,7 @@ export interface JobEvents {
     /** The `warnAfter` of the job, in milliseconds. */
     readonly warnAfterMs: number;
     /** Why its signal has fired, if it has. */
-    readonly abortCode?: RunAbortCode;
+    readonly abortCode?: RunAbortedError['code'];
   };
 
   /**

@@ -1,4 +1,4 @@
-import { LockStoreError, type LockStoreErrorCode } from '../../base/errors/lock-store.error.js';
+import { LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Clock, type Timer } from '../../base/time/clock.js';
 import { Listeners } from '../../store/listeners.js';
 import { type MemoryStore } from '../../store/memory.js';
@@ -19,7 +19,7 @@ export type RequestKind = 'sync' | 'compareAndSet' | 'publish';
  * answer is lost. `request-lost`: it never reaches the store. A code: it fails with this error and is not carried out. A connection
  * on which an answer is missing is closed after 1.5 s.
  */
-export type Outcome = 'answered' | 'answer-lost' | 'request-lost' | LockStoreErrorCode;
+export type Outcome = 'answered' | 'answer-lost' | 'request-lost' | LockStoreError['code'];
 
 const WATCHDOG_MS = 1_500;
 const RECONNECT_MS = 250;
