@@ -10,7 +10,7 @@ export { LeaseLostError, RunAbortedError } from './base/errors/run.errors.js';
 export { SingletonJobError } from './base/errors/singleton-job.error.js';
 export { type JobEvent, type JobEvents } from './base/events/events.js';
 export { type JobObserver } from './base/events/observer.js';
-export { type RunCause, type RunEnded, type RunInfo, type ScheduleKind } from './base/events/run-info.js';
+export { type RunEnded, type RunInfo } from './base/events/run-info.js';
 export { type InterceptedRun, type RunInterceptor } from './base/events/run-interceptor.js';
 export { LockHandle } from './locks/lock-handle.js';
 export { type LockKey, type LockOptions } from './locks/lock-request.js';

@@ -1,4 +1,4 @@
-import { type RunEnded, type ScheduleKind } from '../base/events/run-info.js';
+import { type RunEnded, type RunInfo } from '../base/events/run-info.js';
 
 /**
  * The role of this replica for a job:
@@ -49,7 +49,7 @@ export interface JobStatus {
   /** Name of the job. */
   readonly name: string;
   /** The kind of its schedule. */
-  readonly kind: ScheduleKind;
+  readonly kind: RunInfo['kind'];
   /** For example `fixed-rate 500ms offset 0ms` or `cron 0 3 * * * UTC`. */
   readonly schedule: string;
   /** Its `lockExpiry` in milliseconds. */

@@ -1,5 +1,5 @@
 import { LeaseLostError } from '../base/errors/run.errors.js';
-import { type RunCause, type RunInfo, type ScheduleKind } from '../base/events/run-info.js';
+import { type RunInfo } from '../base/events/run-info.js';
 import { type InterceptedRun } from '../base/events/run-interceptor.js';
 
 /**
@@ -45,9 +45,9 @@ export class JobRun implements InterceptedRun {
   /** Name of the job. */
   readonly job: string;
   /** The kind of its schedule. */
-  readonly kind: ScheduleKind;
+  readonly kind: RunInfo['kind'];
   /** Why the run was started. */
-  readonly cause: RunCause;
+  readonly cause: RunInfo['cause'];
   /** The slot or the occurrence, not the time the run began. For an interval or a trigger: when the run was due. */
   readonly scheduledAt: Date;
   /** When the run began, by the wall clock of this replica. */

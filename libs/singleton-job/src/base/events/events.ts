@@ -1,6 +1,6 @@
 import { type LockStoreError } from '../errors/lock-store.error.js';
 import { type RunAbortedError } from '../errors/run.errors.js';
-import { type RunEnded, type RunInfo, type ScheduleKind } from './run-info.js';
+import { type RunEnded, type RunInfo } from './run-info.js';
 
 /**
  * Every event of the library and its payload. Names are in the past tense. Each replica reports only its own events.
@@ -150,7 +150,7 @@ export interface JobEvents {
     /** Name of the job. */
     readonly job: string;
     /** The kind of its schedule. */
-    readonly kind: ScheduleKind;
+    readonly kind: RunInfo['kind'];
     /**
      * Why the ticks were dropped:
      *

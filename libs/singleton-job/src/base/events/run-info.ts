@@ -1,17 +1,11 @@
-/** The kind of a schedule: `@FixedRate`, `@Interval`, `@Cron` or `@WhileLeader`. */
-export type ScheduleKind = 'fixed-rate' | 'interval' | 'cron' | 'while-leader';
-
-/** Why a run was started: its schedule, an occurrence that no replica started in time, or a call of the registry. */
-export type RunCause = 'schedule' | 'misfire' | 'trigger';
-
 /** One run, as plain data. */
 export interface RunInfo {
   /** Name of the job. */
   readonly job: string;
-  /** The kind of its schedule. */
-  readonly kind: ScheduleKind;
-  /** Why the run was started. */
-  readonly cause: RunCause;
+  /** The kind of its schedule: `@FixedRate`, `@Interval`, `@Cron` or `@WhileLeader`. */
+  readonly kind: 'fixed-rate' | 'interval' | 'cron' | 'while-leader';
+  /** Why the run was started: its schedule, an occurrence that no replica started in time, or a call of the registry. */
+  readonly cause: 'schedule' | 'misfire' | 'trigger';
   /** The slot or the occurrence, not the time the run began. For an interval or a trigger: when the run was due. */
   readonly scheduledAt: Date;
   /** When the run began, by the wall clock of this replica. */
@@ -19,6 +13,9 @@ export interface RunInfo {
   /** Larger than that of every run under an earlier leader of the job. */
   readonly fencingToken: number;
 }
+
+/** The kind of a schedule. */
+export type ScheduleKind = RunInfo['kind'];
 
 /** A run that has ended. */
 export interface RunEnded extends RunInfo {
