@@ -3,15 +3,16 @@ import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { parser } from '@prometheus-io/lezer-promql';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type JobEvents, type RunOutcome } from 'nestjs-singleton-job';
+import { type JobEvents, type JobStatus } from 'nestjs-singleton-job';
 import { parse } from 'yaml';
 import { collectedMetrics } from '../support/collected-metrics.js';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 const page = readFileSync(join(DOCS, 'alerts.md'), 'utf8');
 
+type Outcome = NonNullable<JobStatus['lastRun']>['outcome'];
 /** Records, so that the compiler finds a value that no longer exists. */
-const OUTCOMES: Readonly<Record<RunOutcome, true>> = { succeeded: true, failed: true, cancelled: true };
+const OUTCOMES: Readonly<Record<Outcome, true>> = { succeeded: true, failed: true, cancelled: true };
 const REASONS: Readonly<Record<JobEvents['leadershipLost' | 'leadershipReleased']['reason'], true>> = {
   expired: true,
   preempted: true,

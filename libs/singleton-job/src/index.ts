@@ -33,16 +33,7 @@ export {
 } from './options/singleton-job.options.js';
 export { SINGLETON_JOB_OPTIONS } from './options/tokens.js';
 export { SingletonJobRegistry } from './control/job-registry.js';
-export {
-  type JobCounters,
-  type JobOverview,
-  type JobRole,
-  type JobStatus,
-  type LastRun,
-  type RunOutcome,
-  type StepDownResult,
-  type TriggerResult,
-} from './control/job-status.js';
+export { type JobOverview, type JobStatus, type StepDownResult, type TriggerResult } from './control/job-status.js';
 export { type HealthReport, type OverdueJob, SingletonJobHealth } from './control/singleton-job-health.js';
 export { CronExpression } from './schedule/cron/cron-expression.js';
 export { type SingletonJobAsyncOptions, SingletonJobModule } from './nest/singleton-job.module.js';

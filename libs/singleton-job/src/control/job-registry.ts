@@ -11,13 +11,7 @@ import { didYouMean } from '../options/suggest.js';
 import { type Clock } from '../base/time/clock.js';
 import { JobCommands } from './job-commands.js';
 import { type JobStatistics } from './job-statistics.js';
-import {
-  type JobRole,
-  type JobStatus,
-  type StepDownResult,
-  type TriggerResult,
-  type JobOverview,
-} from './job-status.js';
+import { type JobStatus, type StepDownResult, type TriggerResult, type JobOverview } from './job-status.js';
 import { nextDue } from '../runs/due.js';
 import { type JobPool, type JobEntry } from '../runs/job-pool.js';
 import { isoOf } from './iso-of.js';
@@ -236,7 +230,7 @@ export class SingletonJobRegistry {
     return { ...this.#planOf(job, pausedAt, run), leader, lastRun: run === undefined ? null : shown(run) };
   }
 
-  #roleOf({ job, active }: JobEntry): JobRole {
+  #roleOf({ job, active }: JobEntry): JobStatus['role'] {
     const { pool } = this.parts;
     if (!this.options.enabled || !job.enabled) return 'disabled';
     if (pool.state === 'stopped') return 'stopped';

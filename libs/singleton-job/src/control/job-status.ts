@@ -1,48 +1,4 @@
-import { type RunEnded, type RunInfo } from '../base/events/run-info.js';
-
-/**
- * The role of this replica for a job:
- *
- * - `leader`: it leads the job;
- * - `follower`: it competes for the job;
- * - `paused`: the job is paused on all replicas;
- * - `disabled`: it does not compete for the job;
- * - `stopped`: the application stops.
- */
-export type JobRole = 'leader' | 'follower' | 'paused' | 'disabled' | 'stopped';
-
-/** How a run ended: it returned, it threw, or it threw after its signal had fired. */
-export type RunOutcome = 'succeeded' | 'failed' | 'cancelled';
-
-/** The newest run of a job that has ended on this replica. */
-export interface LastRun extends Pick<RunEnded, 'cause' | 'durationMs' | 'fencingToken'> {
-  /** How it ended. */
-  readonly outcome: RunOutcome;
-  /** ISO 8601. */
-  readonly scheduledAt: string;
-  /** ISO 8601. */
-  readonly startedAt: string;
-  /** The message of the error of a failed run. */
-  readonly error: string | null;
-}
-
-/** What this replica has counted since it started. */
-export interface JobCounters {
-  /** Terms that it led. */
-  readonly terms: number;
-  /** Terms that it lost: see `leadershipLost`. */
-  readonly lostTerms: number;
-  /** Runs that returned. */
-  readonly succeeded: number;
-  /** Runs that threw. */
-  readonly failed: number;
-  /** Runs that threw after their signal had fired. */
-  readonly cancelled: number;
-  /** Ticks that it did not start as the leader: see `tickDropped`. */
-  readonly dropped: number;
-  /** Cron occurrences that it reported as not started: see `occurrencesMissed`. */
-  readonly missed: number;
-}
+import { type RunInfo } from '../base/events/run-info.js';
 
 /** A job as this replica sees it: plain data that can be written as JSON. */
 export interface JobStatus {
@@ -56,8 +12,16 @@ export interface JobStatus {
   readonly lockExpiryMs: number;
   /** Its `timeout` in milliseconds. Null: it has none. */
   readonly timeoutMs: number | null;
-  /** The role of this replica for the job. */
-  readonly role: JobRole;
+  /**
+   * The role of this replica for the job:
+   *
+   * - `leader`: it leads the job;
+   * - `follower`: it competes for the job;
+   * - `paused`: the job is paused on all replicas;
+   * - `disabled`: it does not compete for the job;
+   * - `stopped`: the application stops.
+   */
+  readonly role: 'leader' | 'follower' | 'paused' | 'disabled' | 'stopped';
   /**
    * When the job was paused on all replicas, by the clock of the store, ISO 8601. Null: it is not, as far as this replica knows. A replica
    * on which the job is disabled never knows it.
@@ -75,15 +39,54 @@ export interface JobStatus {
   /** When the run in flight began, ISO 8601. Null: there is none. */
   readonly runningSince: string | null;
   /** The newest run that has ended on this replica. Null: none has. */
-  readonly lastRun: LastRun | null;
+  readonly lastRun: {
+    /** Why it was started. */
+    readonly cause: RunInfo['cause'];
+    /** How it ended: it returned, it threw, or it threw after its signal had fired. */
+    readonly outcome: 'succeeded' | 'failed' | 'cancelled';
+    /** ISO 8601. */
+    readonly scheduledAt: string;
+    /** ISO 8601. */
+    readonly startedAt: string;
+    /** From its start until it ended. */
+    readonly durationMs: number;
+    /** That of the term. */
+    readonly fencingToken: number;
+    /** The message of the error of a failed run. */
+    readonly error: string | null;
+  } | null;
   /**
    * When the next tick is due on the leader, ISO 8601. For an interval only the leader knows it, by the clock of the store, and not in a run.
    * Null also for `@WhileLeader`, and while the job is paused on all replicas, as far as this replica knows.
    */
   readonly nextTickAt: string | null;
   /** What this replica has counted since it started. */
-  readonly counters: JobCounters;
+  readonly counters: {
+    /** Terms that it led. */
+    readonly terms: number;
+    /** Terms that it lost: see `leadershipLost`. */
+    readonly lostTerms: number;
+    /** Runs that returned. */
+    readonly succeeded: number;
+    /** Runs that threw. */
+    readonly failed: number;
+    /** Runs that threw after their signal had fired. */
+    readonly cancelled: number;
+    /** Ticks that it did not start as the leader: see `tickDropped`. */
+    readonly dropped: number;
+    /** Cron occurrences that it reported as not started: see `occurrencesMissed`. */
+    readonly missed: number;
+  };
 }
+
+/** What a replica has counted. */
+export type JobCounters = JobStatus['counters'];
+
+/** The newest run of a job that has ended on a replica. */
+export type LastRun = NonNullable<JobStatus['lastRun']>;
+
+/** How a run ended. */
+export type RunOutcome = LastRun['outcome'];
 
 /** A job as the store knows it, whichever replica leads it: plain data that can be written as JSON. */
 export interface JobOverview extends Pick<JobStatus, 'name' | 'kind' | 'schedule' | 'pausedAt'> {
@@ -101,7 +104,7 @@ export interface JobOverview extends Pick<JobStatus, 'name' | 'kind' | 'schedule
     /** ISO 8601. Null: its end is not written. It runs, or its replica has crashed. */
     readonly endedAt: string | null;
     /** `interrupted`: its replica was gone when the next leader took over, which is its `endedAt`. Null: its end is not written. */
-    readonly outcome: RunOutcome | 'interrupted' | null;
+    readonly outcome: 'succeeded' | 'failed' | 'cancelled' | 'interrupted' | null;
     /** The first 200 characters of the message of the error of a failed run. */
     readonly error: string | null;
     /** The replica: `nodeId` with its random part. */
@@ -111,12 +114,16 @@ export interface JobOverview extends Pick<JobStatus, 'name' | 'kind' | 'schedule
 
 /** The result of a request to run a job now. */
 export type TriggerResult =
-  | ({
+  | {
       /** The run has begun. The call does not wait for its end. */
       readonly started: true;
       /** The replica that runs it: `nodeId` with its random part. */
       readonly by: string;
-    } & Pick<LastRun, 'fencingToken' | 'startedAt'>)
+      /** That of the term. */
+      readonly fencingToken: number;
+      /** When it began, ISO 8601. */
+      readonly startedAt: string;
+    }
   | {
       /** No run was started. */
       readonly started: false;
