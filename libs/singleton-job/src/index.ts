@@ -1,7 +1,7 @@
 export { JobRun, type MissedOccurrences } from './jobs/job-run.js';
 export { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from './jobs/job.decorators.js';
 export { OnJobEvent } from './jobs/on-job-event.js';
-export { type JobRegistration, type RegisteredSchedule } from './jobs/job-registration.js';
+export { type JobRegistration } from './jobs/job-registration.js';
 export { UnknownJobError } from './control/job-registry.errors.js';
 export { LockStoreError } from './base/errors/lock-store.error.js';
 export { LockLostError, LocksClosedError, LockUnavailableError } from './locks/lock.errors.js';
@@ -22,15 +22,9 @@ export {
   type IntervalOptions,
   type JobOptions,
   type JobOverrides,
-  type Overlap,
   type WhileLeaderOptions,
 } from './options/job.options.js';
-export {
-  type HeartbeatThreadOptions,
-  type InterceptorClass,
-  type SingletonJobOptions,
-  type SingletonJobOptionsFactory,
-} from './options/singleton-job.options.js';
+export { type SingletonJobOptions, type SingletonJobOptionsFactory } from './options/singleton-job.options.js';
 export { SINGLETON_JOB_OPTIONS } from './options/tokens.js';
 export { SingletonJobRegistry } from './control/job-registry.js';
 export { type JobOverview, type JobStatus, type StepDownResult, type TriggerResult } from './control/job-status.js';

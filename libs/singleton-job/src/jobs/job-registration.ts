@@ -10,29 +10,6 @@ import { type ResolvedOptions } from '../options/resolve-options.js';
 import { defineJob, type JobDescription } from './define-job.js';
 import { type Job } from './job.js';
 
-/** When a registered job is due: a period, a delay after each run, a cron expression, or for as long as a replica leads. */
-export type RegisteredSchedule =
-  | {
-      /** A fixed rate: the time from tick to tick. At least 50 ms. */
-      readonly period: Duration;
-      /** Moves the grid of ticks. Without it, ticks are multiples of the period since the epoch. @default 0 */
-      readonly offset?: Duration | undefined;
-    }
-  | {
-      /** An interval: the time from the end of a run to the start of the next run. */
-      readonly delay: Duration;
-    }
-  | {
-      /** A cron expression of 5 fields, or of 6 with seconds in front. */
-      readonly cron: string;
-      /** IANA name of the time zone of the expression. @default the `timeZone` of the module */
-      readonly timeZone?: string | undefined;
-    }
-  | ({
-      /** No schedule: one call lasts as long as a replica leads. */
-      readonly whileLeader: true;
-    } & Pick<WhileLeaderOptions, 'restartDelay'>);
-
 /**
  * A job that is not a decorated method. For jobs that are known only at run time, and for modules that are loaded lazily.
  *
@@ -45,8 +22,28 @@ export interface JobRegistration
   extends Omit<FixedRateOptions, 'name' | 'offset'>, Omit<CronOptions, 'name' | 'timeZone'> {
   /** Its name in keys, logs and overrides. The same on all replicas. */
   readonly name: string;
-  /** When it is due. */
-  readonly schedule: RegisteredSchedule;
+  /** When it is due: a period, a delay after each run, a cron expression, or for as long as a replica leads. */
+  readonly schedule:
+    | {
+        /** A fixed rate: the time from tick to tick. At least 50 ms. */
+        readonly period: Duration;
+        /** Moves the grid of ticks. Without it, ticks are multiples of the period since the epoch. @default 0 */
+        readonly offset?: Duration | undefined;
+      }
+    | {
+        /** An interval: the time from the end of a run to the start of the next run. */
+        readonly delay: Duration;
+      }
+    | {
+        /** A cron expression of 5 fields, or of 6 with seconds in front. */
+        readonly cron: string;
+        /** IANA name of the time zone of the expression. @default the `timeZone` of the module */
+        readonly timeZone?: string | undefined;
+      }
+    | ({
+        /** No schedule: one call lasts as long as a replica leads. */
+        readonly whileLeader: true;
+      } & Pick<WhileLeaderOptions, 'restartDelay'>);
   /** Runs it. */
   readonly run: (run: JobRun) => unknown;
 }

@@ -1,5 +1,5 @@
 import { type JobRun } from './job-run.js';
-import { type Overlap } from '../options/job.options.js';
+import { type CronOptions } from '../options/job.options.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 
 /** A checked job with all its options: everything that its election and its runner need. */
@@ -15,7 +15,7 @@ export interface Job {
   readonly timeoutMs: number | undefined;
   /** Reports a run that takes longer as slow; undefined: never. */
   readonly warnAfterMs: number | undefined;
-  readonly overlap: Overlap;
+  readonly overlap: NonNullable<CronOptions['overlap']>;
   /** How long this replica waits after its start until it competes for the job. */
   readonly initialDelayMs: number;
   /** How late a cron occurrence may still start. */

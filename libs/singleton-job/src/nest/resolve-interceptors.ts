@@ -1,6 +1,8 @@
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { isClass } from '../base/text/describe-value.js';
-import { type InterceptorClass } from '../options/singleton-job.options.js';
+
+/** The class of a provider that is an interceptor. */
+export type InterceptorClass = abstract new (...args: never[]) => RunInterceptor;
 
 /**
  * The interceptors in the options. A class is replaced by its instance in the application: `lookUp` throws if the class is no provider or no

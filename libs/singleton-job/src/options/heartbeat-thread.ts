@@ -2,7 +2,6 @@ import { succeeds } from './succeeds.js';
 import { isPlainObject, isRecord } from '../base/text/describe-value.js';
 import { type OptionType, type Place, readOptions } from './option-table.js';
 import { fromCode, matching } from './option-types.js';
-import { type HeartbeatThreadOptions } from './singleton-job.options.js';
 
 const WORKER_FILE_FIX = "write it as './dist/heartbeat-thread.js', or leave it out unless the application is bundled";
 
@@ -17,7 +16,7 @@ const workerFile = fromCode('file', matching(isFile, 'the path or URL of a file'
 const PARTS = { workerFile: { type: workerFile, isRequired: true } } as const;
 
 /** `false` gives nothing: there is no thread. Without a `workerFile` the file is beside the library. */
-export const heartbeatThread: OptionType<Partial<HeartbeatThreadOptions>, 'boolean'> = {
+export const heartbeatThread: OptionType<{ readonly workerFile?: string | URL }, 'boolean'> = {
   name: 'boolean or object',
   variable: 'boolean',
   read: (value, at) => {

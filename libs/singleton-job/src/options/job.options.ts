@@ -1,8 +1,5 @@
 import { type Duration } from '../base/text/duration.js';
 
-/** What happens to a tick that is due while a run of the same job is in flight. */
-export type Overlap = 'skip' | 'cancel-other';
-
 /** The options that every job has, with ticks or without. */
 interface AnyJobOptions {
   /**
@@ -76,7 +73,7 @@ interface PlannedOptions {
    * @default 'skip'
    * @see docs/schedules.md#overlap
    */
-  readonly overlap?: Overlap | undefined;
+  readonly overlap?: 'skip' | 'cancel-other' | undefined;
 
   /**
    * Delays each tick by less than this.

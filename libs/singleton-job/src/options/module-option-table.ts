@@ -1,12 +1,11 @@
 import { type JobObserver } from '../base/events/observer.js';
-import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { readConnection } from './connection.js';
 import { isClass, isRecord } from '../base/text/describe-value.js';
 import { heartbeatThread } from './heartbeat-thread.js';
 import { isName, isNodeId, NAME_RULE, NODE_ID_RULE } from './names.js';
 import { type OptionRow, type OptionType } from './option-table.js';
 import { boolean, duration, durationOrFalse, fromCode, matching, text, timeZone } from './option-types.js';
-import { type InterceptorClass, type SingletonJobOptions } from './singleton-job.options.js';
+import { type SingletonJobOptions } from './singleton-job.options.js';
 import { readStore } from './store-option.js';
 
 /** Ties each option to its interface in `singleton-job.options.ts`. */
@@ -17,7 +16,7 @@ const isSchema = (value: unknown): value is string =>
 
 const isObserver = (value: unknown): value is JobObserver => isRecord(value);
 /** Whether a class is a provider is known only to the container. */
-const isInterceptor = (value: unknown): value is RunInterceptor | InterceptorClass =>
+const isInterceptor = (value: unknown): value is NonNullable<SingletonJobOptions['interceptors']>[number] =>
   isClass(value) || (isRecord(value) && 'intercept' in value);
 
 const NONE = Object.freeze([]);

@@ -5,23 +5,6 @@ import { type ConnectionOptions } from '../store/open-store.js';
 import { type Duration } from '../base/text/duration.js';
 import { type JobOverrides } from './job.options.js';
 
-/** The class of a provider that is an interceptor. The library looks up the instance in the container and never constructs one. */
-export type InterceptorClass = abstract new (...args: never[]) => RunInterceptor;
-
-/**
- * Where the program of the heartbeat thread is. Needed in a bundle, where it is not beside the library.
- *
- * @example
- * ```ts
- * // esbuild: entryPoints: { main: 'src/main.ts', 'heartbeat-thread': 'nestjs-singleton-job/heartbeat-thread' }
- * SingletonJobModule.forRoot({ projectName: 'myapp', connection, heartbeatThread: { workerFile: './dist/heartbeat-thread.js' } })
- * ```
- */
-export interface HeartbeatThreadOptions {
-  /** The bundled `nestjs-singleton-job/heartbeat-thread`: a `file:` URL, or a path, absolute or relative to the working directory. */
-  readonly workerFile: string | URL;
-}
-
 /**
  * The options of the module. They are read and checked once, at start-up, and cannot change later.
  *
@@ -123,7 +106,22 @@ export interface SingletonJobOptions {
    * @default false
    * @see docs/options.md#heartbeat-thread
    */
-  readonly heartbeatThread?: boolean | HeartbeatThreadOptions | undefined;
+  readonly heartbeatThread?:
+    | boolean
+    | {
+        /**
+         * Where the program of the thread is, in a bundle: the bundled `nestjs-singleton-job/heartbeat-thread`. A `file:` URL, or a path,
+         * absolute or relative to the working directory.
+         *
+         * @example
+         * ```ts
+         * // esbuild: entryPoints: { main: 'src/main.ts', 'heartbeat-thread': 'nestjs-singleton-job/heartbeat-thread' }
+         * heartbeatThread: { workerFile: './dist/heartbeat-thread.js' }
+         * ```
+         */
+        readonly workerFile: string | URL;
+      }
+    | undefined;
 
   /**
    * With `heartbeatThread`: a process that crashes hands its jobs over at once. `false` if a job has work in other threads or
@@ -225,10 +223,12 @@ export interface SingletonJobOptions {
   /**
    * Interceptors that wrap each run, the first one outermost: objects, or classes of providers.
    *
+   * The instance of a class is looked up in the container. The library never constructs one.
+   *
    * @default []
    * @see docs/writing-jobs.md#interceptors
    */
-  readonly interceptors?: readonly (RunInterceptor | InterceptorClass)[] | undefined;
+  readonly interceptors?: readonly (RunInterceptor | (abstract new (...args: never[]) => RunInterceptor))[] | undefined;
 }
 
 /** The interface of a class given as `useClass` or `useExisting`. */
