@@ -1,4 +1,4 @@
-export { JobRun, type MissedOccurrences } from './jobs/job-run.js';
+export { JobRun } from './jobs/job-run.js';
 export { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from './jobs/job.decorators.js';
 export { OnJobEvent } from './jobs/on-job-event.js';
 export { type JobRegistration } from './jobs/job-registration.js';
@@ -28,15 +28,11 @@ export { type SingletonJobOptions, type SingletonJobOptionsFactory } from './opt
 export { SINGLETON_JOB_OPTIONS } from './options/tokens.js';
 export { SingletonJobRegistry } from './control/job-registry.js';
 export { type JobOverview, type JobStatus, type StepDownResult, type TriggerResult } from './control/job-status.js';
-export { type HealthReport, type OverdueJob, SingletonJobHealth } from './control/singleton-job-health.js';
+export { type HealthReport, SingletonJobHealth } from './control/singleton-job-health.js';
 export { CronExpression } from './schedule/cron/cron-expression.js';
 export { type SingletonJobAsyncOptions, SingletonJobModule } from './nest/singleton-job.module.js';
 export { type Store } from './store/store.js';
 export { type ConnectionOptions } from './store/open-store.js';
-export {
-  type PostgresConfig,
-  type PostgresConnectionOptions,
-  type PostgresPool,
-} from './store/postgres/postgres-client.js';
+export { type PostgresConfig, type PostgresConnectionOptions } from './store/postgres/postgres-client.js';
 export { postgresMigrations } from './store/postgres/schema.js';
-export { type ClusterConnection, type RedisConnectionOptions } from './store/redis/redis-clients.js';
+export { type RedisConnectionOptions } from './store/redis/redis-clients.js';

@@ -4,21 +4,6 @@ import { type ResolvedOptions } from '../options/resolve-options.js';
 import { type JobPool, type JobEntry } from '../runs/job-pool.js';
 import { overdueSince } from '../runs/due.js';
 
-/** A job that should have run. */
-export interface OverdueJob {
-  /** Name of the job. */
-  readonly name: string;
-  /** When the tick was due that did not run, ISO 8601. */
-  readonly dueAt: string;
-  /** When the run in flight began, ISO 8601. Null: there is none. */
-  readonly runningSince: string | null;
-  /**
-   * True: a restart of the process is the fix. No run is in flight, or a run has outlived its `timeout`. A run without a `timeout` may take
-   * any time.
-   */
-  readonly isStuck: boolean;
-}
-
 /** What is wrong with the jobs of this replica: plain data that can be written as JSON. */
 export interface HealthReport {
   /** The store, if it has not answered for longer than `lockExpiry`. */
@@ -32,7 +17,19 @@ export interface HealthReport {
    * Jobs that this replica leads and that are late: they did not run by their next tick plus `timeout` (or `lockExpiry` without one) plus
    * `lockExpiry`. A job that is paused on all replicas is never late.
    */
-  readonly overdue: readonly OverdueJob[];
+  readonly overdue: readonly {
+    /** Name of the job. */
+    readonly name: string;
+    /** When the tick was due that did not run, ISO 8601. */
+    readonly dueAt: string;
+    /** When the run in flight began, ISO 8601. Null: there is none. */
+    readonly runningSince: string | null;
+    /**
+     * True: a restart of the process is the fix. No run is in flight, or a run has outlived its `timeout`. A run without a `timeout` may take
+     * any time.
+     */
+    readonly isStuck: boolean;
+  }[];
   /**
    * Jobs that this replica competes for and that have no known leader. Jobs that are paused on all replicas are left out. The list is empty
    * until the store has answered for the first time. This replica does not compete for a job
@@ -79,7 +76,7 @@ export class SingletonJobHealth {
     return unreachableMs > this.options.lockExpiryMs ? [{ store: storeName, forMs: Math.round(unreachableMs) }] : [];
   }
 
-  #overdue({ job, active }: JobEntry): OverdueJob | undefined {
+  #overdue({ job, active }: JobEntry): HealthReport['overdue'][number] | undefined {
     const due = active && overdueSince(active, this.parts.clock.wallNow());
     if (active === undefined || due === undefined) return undefined;
     const runningSince = active.runs.inFlight?.info.startedAt.toISOString() ?? null;

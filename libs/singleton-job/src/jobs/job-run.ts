@@ -2,24 +2,9 @@ import { LeaseLostError } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
 import { type InterceptedRun } from '../base/events/run-interceptor.js';
 
-/**
- * The occurrences of a cron job that no replica started since its last run: those that were missed, and those that were dropped during a
- * run. A run that failed counts as started.
- */
-export interface MissedOccurrences {
-  /** The last occurrence that was started, or when the schedule began. */
-  readonly from: Date;
-  /** The last occurrence that was not started. */
-  readonly to: Date;
-  /** How many there are after `from` and up to `to`, counted up to 1,000. */
-  readonly count: number;
-  /** Some of them may have run: the store has lost data, or a leader ended in the run of one. */
-  readonly mayHaveRun: boolean;
-}
-
 /** The state of a run that a {@link JobRun} reads. */
 export interface RunControl {
-  readonly missed?: MissedOccurrences | null;
+  readonly missed?: JobRun['missed'];
   /** In milliseconds since the epoch. Computed at first use. */
   readonly previousScheduledAt?: number | undefined;
   /** Fires when the run must end. Created at first use: most runs never use it. */
@@ -81,12 +66,21 @@ export class JobRun implements InterceptedRun {
   }
 
   /**
-   * What a cron run makes up for: the occurrences since the last run that were not started. Null: there are none, or the run was triggered,
-   * or is of another kind.
+   * What a cron run makes up for: the occurrences since the last run that no replica started. They were missed, or dropped during a run. A
+   * run that failed counts as started. Null: there are none, or the run was triggered, or is of another kind.
    *
    * @example `const since = run.missed?.from ?? run.previousScheduledAt;`
    */
-  get missed(): MissedOccurrences | null {
+  get missed(): {
+    /** The last occurrence that was started, or when the schedule began. */
+    readonly from: Date;
+    /** The last occurrence that was not started. */
+    readonly to: Date;
+    /** How many there are after `from` and up to `to`, counted up to 1,000. */
+    readonly count: number;
+    /** Some of them may have run: the store has lost data, or a leader ended in the run of one. */
+    readonly mayHaveRun: boolean;
+  } | null {
     return this.#control.missed ?? null;
   }
 
@@ -113,3 +107,6 @@ export class JobRun implements InterceptedRun {
     return this.#wasRefused;
   }
 }
+
+/** The occurrences of a cron job that a run makes up for. */
+export type MissedOccurrences = NonNullable<JobRun['missed']>;

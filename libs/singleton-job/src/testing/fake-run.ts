@@ -1,4 +1,4 @@
-import { JobRun, type MissedOccurrences } from '../jobs/job-run.js';
+import { JobRun } from '../jobs/job-run.js';
 import { RunAbortedError } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
 
@@ -7,7 +7,7 @@ type Settable<T> = { readonly [K in keyof T]?: T[K] | undefined };
 /** The fields of a fake run. By default it is a fixed-rate run in the year 2027. */
 export interface FakeRunOptions extends Settable<RunInfo> {
   /** @default null */
-  readonly missed?: MissedOccurrences | null | undefined;
+  readonly missed?: JobRun['missed'] | undefined;
   /** @default null */
   readonly previousScheduledAt?: Date | null | undefined;
   /** A signal that also aborts the run, with its own reason. */

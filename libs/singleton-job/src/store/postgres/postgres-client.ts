@@ -51,16 +51,13 @@ export interface PostgresConfig {
   readonly types?: unknown;
 }
 
-/** A `Pool` of `pg`. Only its options are used: the library opens its own connections, so that a busy pool costs no lead. */
-export interface PostgresPool {
-  /** Those of its clients. */
-  readonly options: object;
-  /** Tells a pool from options. */
-  connect(...args: never[]): unknown;
-}
-
 /** Where PostgreSQL is: a URL, or options or a pool of `pg`. */
-export type PostgresConnectionOptions = string | { readonly postgres: PostgresConfig | PostgresPool };
+export type PostgresConnectionOptions =
+  | string
+  | {
+      /** Of a pool only the options are used: the library opens its own connections, so that a busy pool costs no lead. */
+      readonly postgres: PostgresConfig | { readonly options: object; connect(...args: never[]): unknown };
+    };
 
 export type Row = Readonly<Record<string, string | null>>;
 

@@ -1,18 +1,20 @@
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 
-/** A Redis Cluster by some of its nodes. */
-export interface ClusterConnection {
-  /** Some nodes of the cluster. The client learns the others from them. */
-  readonly nodes: readonly ClusterNode[];
-  /** Options of `Cluster` of ioredis. @default {} */
-  readonly options?: ClusterOptions | undefined;
-}
-
 /**
  * Where Redis is: a `redis://` or `rediss://` URL, options of ioredis, the nodes of a cluster, or an ioredis client. A client is
  * duplicated, never shared. The library always sets its own options for retries, queues and read scaling.
  */
-export type RedisConnectionOptions = string | RedisOptions | ClusterConnection | Redis | Cluster;
+export type RedisConnectionOptions =
+  | string
+  | RedisOptions
+  | {
+      /** Some nodes of the cluster. The client learns the others from them. */
+      readonly nodes: readonly ClusterNode[];
+      /** Options of `Cluster` of ioredis. @default {} */
+      readonly options?: ClusterOptions | undefined;
+    }
+  | Redis
+  | Cluster;
 
 export type RedisClient = Redis | Cluster;
 
