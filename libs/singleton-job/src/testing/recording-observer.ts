@@ -1,4 +1,4 @@
-import { type JobEvent, type JobEvents, type Notify } from '../base/events/events.js';
+import { type JobEvent, type JobEvents } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { type Clock } from '../base/time/clock.js';
 import { SystemClock } from '../base/time/system-clock.js';
@@ -18,13 +18,8 @@ export class RecordingObserver implements JobObserver {
 
   /** Records an event. The library calls it. */
   onEvent({ event, payload }: JobEvent): void {
-    this.notify(event, payload);
-  }
-
-  /** The `Notify` function to hand to what is under test. */
-  readonly notify: Notify = (event, payload) => {
     this.events.push({ atMs: this.clock.now(), event, payload } as RecordedEvent);
-  };
+  }
 
   /** The payloads of one kind of event, oldest first. */
   of<E extends keyof JobEvents>(event: E): JobEvents[E][] {
