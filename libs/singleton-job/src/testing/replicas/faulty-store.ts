@@ -150,8 +150,8 @@ export class FaultyStore implements Store {
     this.sent.push({ request, names });
     const outcome = this.#isPartitioned ? 'request-lost' : this.outcome(request, names);
     if (outcome === 'answered') return this.#answer(carryOut());
-    if (outcome === 'answer-lost') return carryOut().then(() => this.#never<T>());
-    if (outcome === 'request-lost') return this.#never();
+    if (outcome === 'answer-lost') return carryOut().then(() => this.#loseAnswer<T>());
+    if (outcome === 'request-lost') return this.#loseAnswer();
     return Promise.reject(new LockStoreError(outcome, `made to fail with ${outcome}`));
   }
 
@@ -167,7 +167,7 @@ export class FaultyStore implements Store {
     return answer;
   }
 
-  #never<T>(): Promise<T> {
+  #loseAnswer<T>(): Promise<T> {
     if (this.#isOpen) {
       this.#watchdog ??= this.clock.setTimer(WATCHDOG_MS, () => {
         this.#disconnect();
