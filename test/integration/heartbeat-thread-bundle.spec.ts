@@ -9,7 +9,7 @@ import { ROOT } from '../../tools/workspace/paths.js';
 const MAIN = `
   import { HeartbeatThread } from './heartbeat-thread/heartbeat-thread.ts';
   const options = process.argv[2] === undefined ? {} : { workerFile: process.argv[2] };
-  const thread = new HeartbeatThread({ store: { projectName: 'p', connection: process.argv[3] ?? 'redis://127.0.0.1:1' }, options, notify: () => {} });
+  const thread = new HeartbeatThread({ storeOptions: { projectName: 'p', connection: process.argv[3] ?? 'redis://127.0.0.1:1' }, options, notify: () => {} });
   thread.start().then(() => { console.log('started'); return thread.close(); }, ({ message }) => console.log(message));`;
 
 describe('In a bundle, the heartbeat thread', () => {

@@ -72,7 +72,7 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts): S
   };
   const heartbeatThread =
     enabled && server !== undefined && threadOptions !== undefined
-      ? new HeartbeatThread({ storeName, notify, disown, store: server, options: threadOptions, crashHandover })
+      ? new HeartbeatThread({ storeName, notify, disown, storeOptions: server, options: threadOptions, crashHandover })
       : undefined;
   if (heartbeatThread !== undefined) own.push(heartbeatThread);
   const { backup = heartbeatThread } = parts;

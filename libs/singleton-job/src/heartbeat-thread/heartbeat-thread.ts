@@ -29,7 +29,7 @@ const BUNDLE_FIX =
 
 interface HeartbeatThreadParts {
   /** Where the main thread has its leases. */
-  readonly store: Omit<StoreOptions, 'subscribes'>;
+  readonly storeOptions: Omit<StoreOptions, 'subscribes'>;
   /** The name of the store of the main thread. */
   readonly storeName: string;
   /** The option `heartbeatThread`. */
@@ -56,14 +56,14 @@ export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'lead
    * @throws InvalidOptionsError if its file cannot be run
    */
   async start(): Promise<void> {
-    const { readConnection, ...store } = this.parts.store;
+    const { readConnection, ...storeOptions } = this.parts.storeOptions;
     const { workerFile = programFile() } = this.parts.options;
     const { port2: port } = this.#channel;
     const isReadAnew = readConnection !== undefined;
-    const workerData: HeartbeatThreadData = { kind: HEARTBEAT_THREAD, store, isReadAnew, port, ended: this.#ended };
+    const data: HeartbeatThreadData = { kind: HEARTBEAT_THREAD, storeOptions, isReadAnew, port, ended: this.#ended };
     try {
       const file = asUrlOrPath(workerFile);
-      const worker = new Worker(file, { workerData, transferList: [port], name: 'singleton-job heartbeats' });
+      const worker = new Worker(file, { workerData: data, transferList: [port], name: 'singleton-job heartbeats' });
       this.#worker = worker;
       await untilReady(worker);
       this.#listenTo(worker);
@@ -124,7 +124,7 @@ export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'lead
   };
 
   #listenTo(worker: Worker): void {
-    const { storeName, notify, store } = this.parts;
+    const { storeName, notify, storeOptions } = this.parts;
     let isReported = false;
     const failed = (error: unknown): void => {
       if (!isReported && this.#worker === worker) notify('warning', heartbeatThreadFailed(error));
@@ -137,7 +137,7 @@ export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'lead
       const send = (connection: unknown): void => {
         worker.postMessage(connection);
       };
-      store.readConnection?.().then(send, () => undefined);
+      storeOptions.readConnection?.().then(send, () => undefined);
     });
     worker.on('error', failed);
     worker.on('exit', (code) => {

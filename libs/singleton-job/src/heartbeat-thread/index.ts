@@ -33,11 +33,11 @@ function askMainThread(main: MessagePort, first: ConnectionOptions): ReadConnect
   };
 }
 
-async function run({ store, isReadAnew, port, ended }: HeartbeatThreadData, main: MessagePort): Promise<void> {
-  const readConnection = isReadAnew ? askMainThread(main, store.connection) : undefined;
+async function run({ storeOptions, isReadAnew, port, ended }: HeartbeatThreadData, main: MessagePort): Promise<void> {
+  const readConnection = isReadAnew ? askMainThread(main, storeOptions.connection) : undefined;
   const heartbeats = new BackupHeartbeats({
     // only the main thread needs messages
-    store: await openStore({ ...store, readConnection, subscribes: false }),
+    store: await openStore({ ...storeOptions, readConnection, subscribes: false }),
     clock: new SystemClock(),
     report: (report) => {
       port.postMessage(report);

@@ -6,7 +6,7 @@ export interface HeartbeatThreadData {
   /** Distinguishes this thread from others that load the same file. */
   readonly kind: typeof HEARTBEAT_THREAD;
   /** Where the main thread has its leases. */
-  readonly store: Omit<StoreOptions, 'readConnection' | 'subscribes'>;
+  readonly storeOptions: Omit<StoreOptions, 'readConnection' | 'subscribes'>;
   /** Whether the thread asks the main thread for the connection of each client: see {@link WANTS_CONNECTION}. */
   readonly isReadAnew: boolean;
   /** Receives `BackupState` and {@link PROCESS_ENDS}, sends `BackupReport`. */
