@@ -6,7 +6,8 @@ const seen = (value: unknown) => seenRecord({ revision: 7, value: JSON.stringify
 describe('a record', () => {
   it.each([
     [{}],
-    [{ holder: 'web-1-3b0ab314.1@10000#17', run: { startedAt: 1, by: 'web' }, command: { id: 'c1' }, other: null }],
+    [{ holder: 'web-1-3b0ab314.1@10000#17', run: { startedAt: 1, by: 'web' }, other: null }],
+    [{ command: { id: 'c1', action: 'of a later version', until: 5 }, moved: { at: 1, to: 'b' }, lastScheduledAt: -5 }],
   ])('is %j as it is written', (value) => {
     expect(seen(value)).toEqual({ revision: 7, value });
   });
@@ -18,9 +19,21 @@ describe('a record', () => {
     { holder: null },
     { holder: 'somebody#1' },
     { holder: 'a.1@ten#1' },
+    { holder: 'a.1@999999999#1' },
+    { fencingToken: 'x' },
+    { incarnation: 5 },
+    { schedule: null },
+    { lastScheduledAt: 1e300 },
+    { lastScheduledAt: 8.64e15 + 1 },
     { run: null },
+    { run: {} },
+    { run: { startedAt: 1, by: 'a', endedAt: 0.5 } },
+    { pausedAt: null },
+    { pausedAt: 'yesterday' },
     { command: 5 },
+    { command: { id: 'c1' } },
     { moved: [] },
+    { steeredIn: 5 },
   ])('cannot be read if another program wrote %j', (value) => {
     expect(seen(value)).toEqual({ ...ABSENT, isUnreadable: true });
   });

@@ -96,22 +96,59 @@ export function seenRecord(stored: StoredRecord | 'unreadable' | undefined, befo
   if (stored.revision === before.revision) return before;
   try {
     const value: unknown = JSON.parse(stored.value);
-    return isRecord(value) ? { revision: stored.revision, value } : UNREADABLE;
+    return isRecord(value) ? { revision: stored.revision, value: value as JobRecord } : UNREADABLE;
   } catch {
     return UNREADABLE;
   }
 }
 
-/** Whether replicas can go by it: another program may have written it. */
-function isRecord(value: unknown): value is JobRecord {
-  if (!isObject(value)) return false;
-  const { holder, run, command, moved } = value;
-  const isHolder = holder === undefined || (typeof holder === 'string' && /^.+\.\d+@\d+(\.\d+)?#\d+$/.test(holder));
-  return isHolder && [run, command, moved].every((part) => part === undefined || isObject(part));
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+/** `Date` can show it. */
+const isTime: Check = (value) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= 8.64e15;
+const isHolder: Check = (value) => typeof value === 'string' && /#\d+$/.test(value) && isLease(leaseOf(value));
+
+function optional(check: Check): Check {
+  return (value) => value === undefined || check(value);
+}
+
+function fields<T>(checks: Record<keyof T, Check>): Check {
+  const all = Object.entries<Check>(checks);
+  return (value) => isObject(value) && all.every(([key, check]) => check(value[key]));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What replicas can go by: another program may have written the record. Other values of a text are of a later version. */
+const isRecord = fields<JobRecord>({
+  holder: optional(isHolder),
+  fencingToken: optional(Number.isSafeInteger),
+  incarnation: optional(isText),
+  schedule: optional(isText),
+  lastScheduledAt: optional(isTime),
+  run: optional(
+    fields<RunRecord>({
+      startedAt: isTime,
+      endedAt: optional(isTime),
+      outcome: optional(isText),
+      error: optional(isText),
+      by: isText,
+      occurrence: optional(isTime),
+      crashes: optional(Number.isSafeInteger),
+    }),
+  ),
+  pausedAt: optional(isTime),
+  moved: optional(fields<NonNullable<JobRecord['moved']>>({ at: isTime, to: isText })),
+  command: optional(fields<Command>({ id: isText, action: isText, until: isTime, outcome: optional(isText) })),
+  steeredIn: optional(isText),
+});
+
+/** Whether it is the id of a lease, of a day at most: another program may have written it. */
+export function isLease(id: string): boolean {
+  return /^.+\.\d+@\d{1,8}(\.\d+)?$/.test(id);
 }
 
 export function leaseOf(holder: Holder): LeaseId {
