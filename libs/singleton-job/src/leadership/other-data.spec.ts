@@ -114,6 +114,19 @@ describe('a follower', () => {
     expect(world.story.at(-1)).toBe('36010 b gained job: free');
   });
 
+  it('waits for no lease of another program, which has no life', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    b.store.onSync = async (carryOut) => {
+      const result = await carryOut();
+      return { ...result, leases: new Map([...result.leases, ['backup', 9e15]]) };
+    };
+    await world.clock.advance(3_000);
+    a.store.isCut = true;
+    world.server.restart();
+    await world.clock.advance(20_000);
+    expect([world.story.at(-1), b.replica.view.replicas]).toEqual(['16010 b gained job: free', 1]);
+  });
+
   it('waits for the longest life among the holders that it has met', async () => {
     const a = world.add('a');
     a.compete('job', 'job', 30_000);

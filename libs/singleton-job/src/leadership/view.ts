@@ -1,6 +1,6 @@
 import { type Clock, type Instant, instant } from '../base/time/clock.js';
 import { type Incarnation, type LeaseId, lifeOf, type SyncResult } from '../store/store.js';
-import { replicaOf } from './record.js';
+import { isLease, replicaOf } from './record.js';
 
 /** What this replica has seen of the store, apart from records. Only answers change it. */
 export class View {
@@ -60,7 +60,9 @@ export class View {
   }
 
   /** Answers whether this is the first answer, or the leases of the project are others than before. */
-  learn({ time, incarnation, leases }: SyncResult, sent: Instant): boolean {
+  learn({ time, incarnation, leases: all }: SyncResult, sent: Instant): boolean {
+    // another program may have put something there
+    const leases = new Map([...all].filter(([id]) => isLease(id)));
     this.#sent = sent;
     const isFirst = this.isEmpty;
     this.isUnnoted = incarnation.id === '';
