@@ -7,6 +7,7 @@ import { type Crowd } from './decide.js';
 import { type Candidate, Election, type ElectionObserver } from './election.js';
 import { Heartbeat, type Sync } from './heartbeat.js';
 import { type Lease, OwnLeases } from './lease.js';
+import { promised } from './promised.js';
 import { type SeenRecord, seenRecord } from './record.js';
 import { View } from './view.js';
 import { Outbox } from './writes.js';
@@ -376,7 +377,7 @@ export class Replica {
       names,
       always,
     );
-    this.parts.store.sync(sync.request).then(
+    promised(() => this.parts.store.sync(sync.request)).then(
       (result) => {
         this.turn(() => {
           this.#answered(sync, result);

@@ -150,6 +150,32 @@ describe('a leader and a waiting caller look at once, and followers not all at o
   });
 });
 
+describe('a store that throws instead of rejecting', () => {
+  const fail = (): never => {
+    throw new Error('thrown');
+  };
+
+  it.each(['sync', 'compareAndSet', 'publish'] as const)('fails %s, and nothing else', async (request) => {
+    const a = world.add('a');
+    const answers = a.store[request].bind(a.store);
+    Object.assign(a.store, { [request]: fail });
+    const { terms } = a.compete('job');
+    await world.clock.advance(1_000);
+    expect(terms.length).toBe(request === 'publish' ? 1 : 0);
+    Object.assign(a.store, { [request]: answers });
+    await world.clock.advance(1_000);
+    expect(terms.length).toBe(1);
+  });
+
+  it('may publish without a promise', async () => {
+    const a = world.add('a');
+    Object.assign(a.store, { publish: () => undefined });
+    const { terms } = a.compete('job');
+    await world.clock.advance(1_000);
+    expect(terms.length).toBe(1);
+  });
+});
+
 describe('a write', () => {
   it('that is refused again and again waits longer and longer', async () => {
     const a = world.add('a');

@@ -1,4 +1,5 @@
 import { type Store, type Write } from '../store/store.js';
+import { promised } from './promised.js';
 import { type Replica } from './replica.js';
 
 /** Between two writes of a record that were not carried out. */
@@ -58,7 +59,8 @@ export class Outbox {
     let revisions: readonly (number | undefined)[] = [];
     let failure: unknown;
     try {
-      revisions = await this.store.compareAndSet({ incarnation, until, writes: writes.map(({ ask }) => ask) });
+      const request = { incarnation, until, writes: writes.map(({ ask }) => ask) };
+      revisions = await promised(() => this.store.compareAndSet(request));
     } catch (error) {
       failure = error ?? 'no reason';
     }
@@ -74,8 +76,9 @@ export class Outbox {
     const published = writes.filter(
       ({ isPublished }, index) => isPublished && (failure ?? revisions[index]) !== undefined,
     );
+    const names = published.map(({ ask }) => ask.name);
     // a failure of a message is no failure of anything else
-    if (published.length > 0) this.store.publish?.(published.map(({ ask }) => ask.name)).catch(() => undefined);
+    if (names.length > 0) promised(() => this.store.publish?.(names)).catch(() => undefined);
   }
 }
 
