@@ -62,6 +62,8 @@ export interface ElectionObserver {
   released?(term: Term, release: TermRelease): void;
   /** An answer of the store, which another replica may have written. */
   seen?(election: Election, record: SeenRecord): void;
+  /** It can neither take nor keep the record. Called once until it has taken it again. */
+  failed?(election: Election, error: unknown): void;
 }
 
 /**
@@ -93,6 +95,8 @@ export class Election {
   /** The newest record that was not absent. */
   #lastValue: JobRecord | undefined;
   #idle: (() => void)[] = [];
+  /** A look has thrown since the last term began. */
+  #hasFailed = false;
 
   constructor(
     /** A later one of the same record takes its place. */
@@ -273,10 +277,23 @@ export class Election {
   /** Decides from what was seen. Called when something has changed, and at {@link lookAt}. */
   look(): void {
     this.lookAt = Infinity;
-    this.#look();
-    this.candidate.looked?.();
+    try {
+      this.#look();
+      this.candidate.looked?.();
+    } catch (error) {
+      this.#failed(error);
+    }
     // what an unknown write may have left is released later, or ends with its lease
     if (!this.isWanted && this.isIdle) for (const settle of this.#idle.splice(0)) settle();
+  }
+
+  /** An error of the library, which stops no other election. */
+  #failed(error: unknown): void {
+    // it tries again when it has seen the record again
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.replica.observer.failed?.(this, error);
+    this.stepDown('runner-failed');
   }
 
   #look(): void {
@@ -404,6 +421,7 @@ export class Election {
     const isInUse = replica.leases.get(term.lease.lifeMs) === term.lease;
     if (!isInUse || !term.lease.isValid(replica.clock) || !this.isWanted || replica.isClosing) return;
     this.term = term;
+    this.#hasFailed = false;
     replica.observer.gained?.(term, takeover);
     candidate.lead(term);
   }

@@ -107,6 +107,41 @@ describe('a leader', () => {
   });
 });
 
+describe('an error of the library', () => {
+  const fail = (): never => {
+    throw new Error('wrong');
+  };
+
+  it('in one election is told once, and stops no other', async () => {
+    const a = world.add('a');
+    const job = a.compete('job');
+    job.inherit = fail;
+    await world.clock.advance(100);
+    const other = a.compete('other');
+    await world.clock.advance(20_000);
+    job.inherit = () => ({});
+    await world.clock.advance(10_000);
+    expect(world.story).toEqual([
+      '0 a failed job: Error: wrong',
+      '100 a gained other: first',
+      '21000 a gained job: first',
+    ]);
+    expect([job, other].map(({ term }) => term.isValid())).toEqual([true, true]);
+  });
+
+  it('in the election of a leader gives the job to another replica', async () => {
+    const [a] = await world.leaderAndFollower();
+    Object.assign(a.job, { looked: fail });
+    a.job.election.touch();
+    await world.clock.advance(1_000);
+    expect(world.story).toEqual([
+      '100 a failed job: Error: wrong',
+      '100 a released job: runner-failed',
+      '100 b gained job: released',
+    ]);
+  });
+});
+
 describe('the time of the store', () => {
   it('is at most what the clock shows that has gone further: the host may have been suspended', async () => {
     const [a] = await world.leaderAndFollower();

@@ -1,6 +1,6 @@
 import { unreadable } from '../base/errors/lock-store.error.js';
 import { type JobEvents, type Notify, type Reason } from '../base/events/events.js';
-import { scheduleDiffers } from '../base/events/warnings.js';
+import { runnerFailed, scheduleDiffers } from '../base/events/warnings.js';
 import { type Clock } from '../base/time/clock.js';
 import { type StoreListener, type SyncResult } from '../store/store.js';
 import { type Election, type Takeover, type TermRelease } from './election.js';
@@ -72,6 +72,10 @@ export class Reports implements ReplicaObserver, StoreListener {
     if (job === undefined) return;
     if (term === undefined) this.#lookAtSchedule(job, record);
     else if (term.holder === record.value?.holder) this.#ofTerm('leaseRenewed', term, this.#timing);
+  }
+
+  failed({ name }: Election, error: unknown): void {
+    this.parts.notify('warning', runnerFailed(labelOf(name), error));
   }
 
   /** Locks have no events of their own. */

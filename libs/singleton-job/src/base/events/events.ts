@@ -269,7 +269,7 @@ export interface JobEvents {
      *   still renews the leases, but they no longer outlast a blocked event loop. Once, and until the process is restarted. Not at a stop.
      * - `SCHEDULE_DIFFERS`: the leader of a job has another schedule than this replica. Once for each schedule: after a change until the deploy
      *   has ended, or for ever if two applications have one `projectName`.
-     * - `RUNNER_FAILED`: the library itself failed while it led a job. Its term is given back, and the job starts again.
+     * - `RUNNER_FAILED`: the library itself failed while it led a job, or competed for it. Its term is given back, and the job starts again.
      */
     readonly code:
       | 'CLOCK_AHEAD'

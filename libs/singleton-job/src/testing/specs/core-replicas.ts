@@ -190,6 +190,9 @@ export class CoreReplicas {
         released: ({ name }, { reason, confirmed, runInFlight }) => {
           say(`released ${name}: ${reason}${runInFlight ? ', during a run' : confirmed ? '' : ', not confirmed'}`);
         },
+        failed: ({ name }, error) => {
+          say(`failed ${name}: ${String(error)}`);
+        },
       },
     });
     this.#replicas.push(replica);
