@@ -24,7 +24,7 @@ describe('a record', () => {
     { incarnation: 5 },
     { schedule: null },
     { lastScheduledAt: 1e300 },
-    { lastScheduledAt: 8.64e15 + 1 },
+    { lastScheduledAt: 8.64e15 },
     { run: null },
     { run: {} },
     { run: { startedAt: 1, by: 'a', endedAt: 0.5 } },

@@ -105,8 +105,8 @@ export function seenRecord(stored: StoredRecord | 'unreadable' | undefined, befo
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === 'string';
-/** `Date` can show it. */
-const isTime: Check = (value) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= 8.64e15;
+/** `Date` can show it in each time zone, with the occurrences around it: its own limit is 8.64e15. */
+const isTime: Check = (value) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= 8e15;
 const isHolder: Check = (value) => typeof value === 'string' && /#\d+$/.test(value) && isLease(leaseOf(value));
 
 function optional(check: Check): Check {
