@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { jobRecord } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
@@ -163,6 +164,16 @@ describe('Any replica', () => {
       a.kill();
       await passes(10_000);
       expect(await answer(registry.trigger('tick'), 0)).toEqual({ ...NO_ANSWER, leader: null });
+    });
+
+    it('not while the store denies requests or writes, and the error says why', async () => {
+      const { b } = await three();
+      for (const denied of ['sync', 'compareAndSet']) {
+        b.store.outcome = (request) => (request === denied ? 'STORE_MISCONFIGURED' : 'answered');
+        const error = { code: 'STORE_MISCONFIGURED', cause: expect.any(LockStoreError) as unknown };
+        expect(await answer(b.registry.trigger('tick'))).toMatchObject(error);
+        expect(await answer(b.registry.stepDown('tick'))).toMatchObject(error);
+      }
     });
 
     it('not while the store is unreachable, or once the application has stopped', async () => {

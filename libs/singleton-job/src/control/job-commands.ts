@@ -21,7 +21,7 @@ export class JobCommands {
   /**
    * Runs the job now on the replica that leads it.
    *
-   * @throws LockStoreError when the record cannot be read
+   * @throws LockStoreError when the record cannot be read, or the store denied the request
    */
   async trigger(entry: JobEntry): Promise<TriggerResult> {
     const election = this.parts.pool.electionOf(entry);
@@ -30,7 +30,7 @@ export class JobCommands {
     const { outcome, by = null, record = {} } = (await this.#edit(election, edit).finally(forget)) ?? {};
     const leader = election.leader ?? null;
     if (outcome === 'paused') return { started: false, reason: 'paused', leader, by: this.parts.replica.id };
-    if (by === null) return { started: false, reason: this.#whyNot(edit), leader, by };
+    if (by === null) return { started: false, reason: this.#whyNot(entry, 'triggered', election, edit), leader, by };
     const { run, fencingToken } = record;
     if (outcome === 'started' && run !== undefined && fencingToken !== undefined)
       return { started: true, fencingToken, startedAt: new Date(run.startedAt).toISOString(), by };
@@ -40,13 +40,14 @@ export class JobCommands {
   /**
    * Makes the leader of the job step down. Resolves when the leader has begun to.
    *
-   * @throws LockStoreError when the record cannot be read
+   * @throws LockStoreError when the record cannot be read, or the store denied the request
    */
   async stepDown(entry: JobEntry): Promise<StepDownResult> {
     const election = this.parts.pool.electionOf(entry);
     const edit = this.#command(election, 'step-down');
     const { by = null } = (await this.#edit(election, edit)) ?? {};
-    return by === null ? { steppedDown: false, reason: this.#whyNot(edit), by } : { steppedDown: true, by };
+    if (by !== null) return { steppedDown: true, by };
+    return { steppedDown: false, reason: this.#whyNot(entry, 'released', election, edit), by };
   }
 
   /** @throws LockStoreError when the store has not confirmed it */
@@ -78,20 +79,35 @@ export class JobCommands {
     throw unreadable(election.name, storeName);
   }
 
-  #whyNot({ wasSeen }: CommandEdit): 'no-answer' | 'stopping' | 'unreachable' {
-    if (wasSeen) return 'no-answer';
-    return this.parts.replica.isClosing ? 'stopping' : 'unreachable';
+  /** @throws LockStoreError when the store denied the request: unlike the other reasons, that needs a person */
+  #whyNot(entry: JobEntry, done: string, election: Election, edit: CommandEdit) {
+    const { isClosing } = this.parts.replica;
+    const error = this.#unconfirmed(entry, done, election, edit);
+    if (!isClosing && error.code !== 'STORE_UNREACHABLE') throw error;
+    if (edit.wasSeen) return 'no-answer';
+    return isClosing ? 'stopping' : 'unreachable';
   }
 
-  async #store<T>({ job: { name } }: JobEntry, done: string, election: Election, edit: StoredEdit<T>) {
+  async #store<T>(entry: JobEntry, done: string, election: Election, edit: StoredEdit<T>): Promise<T | undefined> {
     const result = await this.#edit(election, edit);
-    const { isStored, wasSent } = edit;
-    if (isStored) return result;
-    const { replica } = this.parts;
-    const cause = replica.failure ?? (wasSent ? election.writer.failure : undefined) ?? NO_REPLY;
-    const { code, message } = asLockStoreError(cause);
-    const became = wasSent ? `it is not known whether the job was ${done}` : `the job was not ${done}`;
-    const why = replica.isClosing ? 'the application is stopping' : message;
-    throw new LockStoreError(code, `${name}: ${became} (${why}). Try again.`, { cause, wasSent });
+    if (edit.isStored) return result;
+    throw this.#unconfirmed(entry, done, election, edit);
   }
+
+  #unconfirmed({ job: { name } }: JobEntry, done: string, election: Election, { wasSent }: StoredEdit<unknown>) {
+    const became = wasSent ? `it is not known whether the job was ${done}` : `the job was not ${done}`;
+    const failure = wasSent ? election.writer.failure : undefined;
+    return unconfirmed(`${name}: ${became}`, { replica: this.parts.replica, failure, wasSent });
+  }
+}
+
+/** The error of a call that the store has not confirmed. It has the code of what failed, which may be a denied request. */
+export function unconfirmed(
+  what: string,
+  { replica, failure, wasSent }: { readonly replica: Replica; readonly failure?: unknown; readonly wasSent: boolean },
+): LockStoreError {
+  const cause = replica.failure ?? failure ?? NO_REPLY;
+  const { code, message } = asLockStoreError(cause);
+  const why = replica.isClosing ? 'the application is stopping' : message;
+  return new LockStoreError(code, `${what} (${why}). Try again.`, { cause, wasSent });
 }

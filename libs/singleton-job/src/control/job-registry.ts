@@ -3,13 +3,12 @@ import { defineRegisteredJob, type JobRegistration } from '../jobs/job-registrat
 import { type Job } from '../jobs/job.js';
 import { jobRecord, leaseOf, replicaOf, type RunRecord, type SeenRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
-import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { UnknownJobError } from './job-registry.errors.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { didYouMean } from '../options/suggest.js';
 import { type Clock } from '../base/time/clock.js';
-import { JobCommands } from './job-commands.js';
+import { JobCommands, unconfirmed } from './job-commands.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobStatus, type StepDownResult, type TriggerResult, type JobOverview } from './job-status.js';
 import { nextDue } from '../runs/due.js';
@@ -65,7 +64,7 @@ export class SingletonJobRegistry {
    * Every job of this application as the store knows it: leader, pause, next tick and last run, from any replica. It sends one read for 400
    * jobs, at most every 2 s.
    *
-   * @throws LockStoreError when the store has not answered within 2 s
+   * @throws LockStoreError when the store denied the request, or has not answered within 2 s
    */
   async overview(): Promise<readonly JobOverview[]> {
     this.#assertConnected();
@@ -83,7 +82,7 @@ export class SingletonJobRegistry {
    * happened, but for an interval, whose next run comes a delay after this one. Resolves within 2 s.
    *
    * @throws UnknownJobError
-   * @throws LockStoreError when another program has written the record of the job
+   * @throws LockStoreError when the store denied the request, or another program has written the record of the job
    * @example
    * const result = await jobs.trigger('daily-report');
    * if (!result.started) console.log(result.reason, result.leader);
@@ -123,7 +122,7 @@ export class SingletonJobRegistry {
    * Resolves when the leader has begun to, within 2 s.
    *
    * @throws UnknownJobError
-   * @throws LockStoreError when another program has written the record of the job
+   * @throws LockStoreError when the store denied the request, or another program has written the record of the job
    * @example await jobs.stepDown('daily-report');
    */
   async stepDown(name: string): Promise<StepDownResult> {
@@ -213,12 +212,12 @@ export class SingletonJobRegistry {
   }
 
   async #readOverview(): Promise<readonly JobOverview[]> {
-    const { replica, pool, storeName } = this.parts;
+    const { replica, pool } = this.parts;
     const { jobs } = pool;
     replica.open();
     const names = jobs.map(({ job }) => jobRecord(job.name));
     const records = replica.isClosing ? undefined : await replica.read(names, READ_LIMIT_MS);
-    if (records === undefined) throw new LockStoreError('STORE_UNREACHABLE', `no answer from ${storeName}`);
+    if (records === undefined) throw unconfirmed('the jobs cannot be shown', { replica, wasSent: true });
     return jobs.map(({ job }) => this.#overviewOf(job, records.get(jobRecord(job.name))));
   }
 

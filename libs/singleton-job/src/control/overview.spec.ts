@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
@@ -83,6 +84,17 @@ describe('The overview of all jobs', () => {
     await overviewOf(d);
     expect(reads()).toHaveLength(4);
     expect(a.store.count('sync')).toBeLessThan(5);
+  });
+
+  it('rejects with the reason while the store denies requests', async () => {
+    const a = replicas.start('a', [minutely()]);
+    a.store.outcome = () => 'STORE_MISCONFIGURED';
+    const overview = expect(a.registry.overview()).rejects.toMatchObject({
+      code: 'STORE_MISCONFIGURED',
+      cause: expect.any(LockStoreError),
+    });
+    await replicas.clock.advance(3_000);
+    await overview;
   });
 
   it('rejects while the store does not answer, and when the application has stopped', async () => {

@@ -34,7 +34,7 @@ export class CommandEdit implements StoredEdit<Answer> {
   wasSeen = false;
   /** The record has shown the pause. */
   isStored = false;
-  /** The pause was sent. */
+  /** The command was sent, or the pause. */
   wasSent = false;
   /** The leader when it was written. Only its term carries it out. */
   #asked: Holder | undefined;
@@ -74,10 +74,11 @@ export class CommandEdit implements StoredEdit<Answer> {
     const { command, holder } = record;
     const storeNow = this.parts.view.storeNow();
     const mustPause = this.isPause && !this.isStored;
-    this.wasSent ||= mustPause;
     const changed = mustPause ? { ...record, pausedAt: storeNow } : record;
     const isOpen = command?.outcome === undefined && storeNow < (command?.until ?? 0);
-    if (this.#isWritten || isOpen || (this.isPause && this.#isFree(record))) return mustPause ? changed : undefined;
+    const isAsking = !this.#isWritten && !isOpen && !(this.isPause && this.#isFree(record));
+    this.wasSent ||= isAsking || mustPause;
+    if (!isAsking) return mustPause ? changed : undefined;
     this.#asked = holder;
     return { ...changed, command: { ...this.command, until } };
   }
