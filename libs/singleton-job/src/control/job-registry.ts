@@ -13,7 +13,6 @@ import { type JobStatistics } from './job-statistics.js';
 import { type JobStatus, type StepDownResult, type TriggerResult, type JobOverview } from './job-status.js';
 import { nextDue } from '../runs/due.js';
 import { type JobPool, type JobEntry } from '../runs/job-pool.js';
-import { isoOf } from './iso-of.js';
 
 const NOWHERE_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
 const NOWHERE =
@@ -236,6 +235,11 @@ export class SingletonJobRegistry {
     if (active?.election.pausedAt !== undefined) return 'paused';
     return active?.election.activeTerm === undefined ? 'follower' : 'leader';
   }
+}
+
+/** As ISO 8601. Null for none. */
+function isoOf(instant: number | undefined): string | null {
+  return instant === undefined ? null : new Date(instant).toISOString();
 }
 
 function shown({ startedAt, endedAt, outcome, error, by }: RunRecord): JobOverview['lastRun'] {
