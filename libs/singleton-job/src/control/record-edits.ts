@@ -74,7 +74,8 @@ export class CommandEdit implements StoredEdit<Answer> {
     const { command, holder } = record;
     const storeNow = this.parts.view.storeNow();
     const mustPause = this.isPause && !this.isStored;
-    const changed = mustPause ? { ...record, pausedAt: storeNow } : record;
+    // one that was paused before a restart of the store stays so since then
+    const changed = mustPause ? { ...record, pausedAt: record.pausedAt ?? storeNow } : record;
     const isOpen = command?.outcome === undefined && storeNow < (command?.until ?? 0);
     const isAsking = !this.#isWritten && !isOpen && !(this.isPause && this.#isFree(record));
     this.wasSent ||= isAsking || mustPause;

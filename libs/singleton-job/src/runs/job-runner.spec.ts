@@ -47,6 +47,27 @@ describe('A follower', () => {
     await Promise.all([a.registry.resume('tick'), replicas.clock.advance(10)]);
     expect(pauses()).toEqual([[{ job: 'tick', pausedAt }], [{ job: 'tick', pausedAt, reason: 'resumed' }]]);
   });
+
+  it('tells of the end of each pause before the next one, also if both lie between two looks', async () => {
+    const [a, b] = [replicas.start('a', [job({ schedule: once })]), replicas.start('b', [job({ schedule: once })])];
+    await Promise.all([a.registry.pause('tick'), replicas.clock.advance(1_000)]);
+    b.store.partition();
+    await Promise.all([a.registry.resume('tick'), replicas.clock.advance(1_000)]);
+    await Promise.all([a.registry.pause('tick'), replicas.clock.advance(1_000)]);
+    b.store.heal();
+    await replicas.clock.advance(5_000);
+    const pauses = b.observer.eventLines.filter((line) => line.includes('job'));
+    expect(pauses.map((line) => line.split(' ')[1])).toEqual(['jobPaused', 'jobResumed', 'jobPaused']);
+  });
+
+  it('tells once of a pause that is repeated after a restart of the store', async () => {
+    const a = replicas.start('a', [job({ schedule: once })]);
+    await Promise.all([a.registry.pause('tick'), replicas.clock.advance(1_000)]);
+    replicas.server.restart(replicas.server.snapshot());
+    await replicas.clock.advance(20_000);
+    await Promise.all([a.registry.pause('tick'), replicas.clock.advance(5_000)]);
+    expect(a.observer.eventLines.filter((line) => line.includes('job'))).toEqual(['0 jobPaused']);
+  });
 });
 
 describe('A run whose leader is gone', () => {

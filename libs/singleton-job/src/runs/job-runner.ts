@@ -113,12 +113,13 @@ export class JobRunner implements Candidate {
     if (followed !== undefined && followed !== before.leader)
       notify('leaderChanged', { job: job.name, leader: followed });
     if (pausedAt === before.pausedAt) return;
-    if (pausedAt !== undefined) notify('jobPaused', { job: job.name, pausedAt: new Date(pausedAt) });
-    else if (before.pausedAt !== undefined) {
+    // another pause may have begun since the last look
+    if (before.pausedAt !== undefined) {
       // without a write of anybody: the record is older than the pause, or gone
       const reason = lastSeen.revision < before.pausedAt ? 'data-lost' : 'resumed';
       notify('jobResumed', { job: job.name, pausedAt: new Date(before.pausedAt), reason });
     }
+    if (pausedAt !== undefined) notify('jobPaused', { job: job.name, pausedAt: new Date(pausedAt) });
   }
 
   /** Runs the job outside its schedule, unless a run is in flight or the term may not start one. The claim of the run is the answer. */
