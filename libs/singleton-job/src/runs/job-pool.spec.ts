@@ -171,6 +171,20 @@ describe('A stop', () => {
     ]);
   });
 
+  it('reports a run before it aborts it, also with the shortest shutdownTimeout', async () => {
+    const run = lasting(replicas.clock, 60_000, { obedient: true });
+    const a = replicas.start('a', [job({ schedule: once, run })], { options: { shutdownTimeout: '3s' } });
+    await replicas.clock.advance(1_000);
+    const stopped = a.pool.stop();
+    await replicas.clock.advance(3_000);
+    await stopped;
+    expect(a.observer.of('shutdownDelayed')).toMatchObject([{ elapsedMs: 1_500, abortInMs: 500 }]);
+    expect(a.observer.eventLines.slice(2, 4)).toEqual([
+      '1500 shutdownDelayed schedule',
+      '2000 runCancelled schedule SHUTDOWN',
+    ]);
+  });
+
   it('never releases the lock of a run that ignores its signal', async () => {
     const a = replicas.start('a', [job({ schedule: once, run: lasting(replicas.clock, 60_000) })]);
     await replicas.clock.advance(1_000);

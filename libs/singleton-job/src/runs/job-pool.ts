@@ -13,7 +13,7 @@ import { Monitor } from './monitor.js';
 /** At the end of a stop: how long a run may take after its signal fired, and how long the last releases may take after that. */
 const ABORT_MS = 1_000;
 const RELEASE_MS = 1_000;
-/** A stop that waits for runs after this time is reported. */
+/** A stop that waits for runs after this time is reported, or halfway to the abort, if that is sooner. */
 const REPORT_STOP_MS = 1_000;
 
 /** A job of this replica. Without `active`: it is disabled, or not started yet. */
@@ -134,9 +134,10 @@ export class JobPool {
     const runners = this.#runners();
     const endMs = clock.now() + this.options.shutdownTimeoutMs;
     const abortMs = endMs - RELEASE_MS - ABORT_MS;
-    const report = clock.setTimer(REPORT_STOP_MS, () => {
+    const report = clock.setTimer(Math.min(REPORT_STOP_MS, (abortMs - clock.now()) / 2), () => {
       for (const { inFlight } of runners.map(({ runs }) => runs)) {
-        const abortInMs = inFlight?.abortCode === undefined ? Math.max(abortMs - clock.now(), 0) : 0;
+        // a timer may be late: the signal fires next
+        const abortInMs = inFlight?.abortCode === undefined ? Math.max(abortMs - clock.now(), 1) : 0;
         if (inFlight !== undefined)
           notify('shutdownDelayed', { ...inFlight.info, elapsedMs: inFlight.elapsedMs, abortInMs });
       }

@@ -203,7 +203,10 @@ export interface JobEvents {
     readonly by: string;
   };
 
-  /** A second after the application began to stop, this run is still in flight. Called once for each such run. */
+  /**
+   * A second after the application began to stop, or halfway to the abort if that is sooner, this run is still in flight. Called once for each
+   * such run.
+   */
   shutdownDelayed: RunInfo & {
     /** How long the run has taken so far, in milliseconds. */
     readonly elapsedMs: number;
