@@ -164,6 +164,24 @@ describe('a role', () => {
     await replica(options);
   });
 
+  it('without the right to notify is warned once, whether it listens or only sends, and listens once it has it', async () => {
+    await replica();
+    const right = 'EXECUTE ON FUNCTION pg_notify(text, text)';
+    await fixture.sql(`CREATE ROLE mute LOGIN; REVOKE ${right} FROM PUBLIC`);
+    await fixture.sql(grantSql('singleton_job', 'mute'));
+    const options = { connection: fixture.server.urlOf('mute'), migrate: false, projectName: newProject() };
+    const [listener, sender] = [fixture.begin(options), fixture.begin({ ...options, subscribes: false })];
+    await new SuiteClient(sender.store).sync({ isNewcomer: true, grant: [A] });
+    for (let time = 0; time < 2; time++)
+      await expect(sender.store.publish('*')).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+    await eventually('the listener is warned', () => listener.warnings.at(0));
+    const fix = 'Run as a superuser: GRANT EXECUTE ON FUNCTION pg_notify TO "mute"';
+    const warning = { code: 'MESSAGES_NOT_DELIVERED', message: expect.stringContaining(fix) as unknown };
+    expect([listener.warnings, sender.warnings]).toMatchObject([[warning], [warning]]);
+    await fixture.sql(`GRANT ${right} TO PUBLIC`);
+    await fixture.isListening(listener);
+  });
+
   it('that may not create the schema is told what to run', async () => {
     await fixture.sql('CREATE ROLE guest LOGIN');
     const message = expect.stringContaining('or GRANT CREATE ON DATABASE "postgres" TO "guest"') as unknown;

@@ -1,6 +1,6 @@
 import { type LockStoreError } from '../base/errors/lock-store.error.js';
 import { Connection, type ConnectionParts, type Lost, type Session } from './connection.js';
-import { messagesMissing } from './hints.js';
+import { hintText, messagesMissing } from './hints.js';
 import { Listeners } from './listeners.js';
 import { type CasRequest, type Store, type StoreListener, type SyncRequest, type SyncResult } from './store.js';
 import { Subscription } from './subscription.js';
@@ -61,7 +61,15 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
 
   abstract sync(request: SyncRequest): Promise<SyncResult>;
   abstract compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]>;
-  abstract publish(names: readonly string[] | '*'): Promise<void>;
+
+  async publish(names: readonly string[] | '*'): Promise<void> {
+    try {
+      await this.sendMessage(hintText(names));
+    } catch (error: unknown) {
+      this.messagesFailed(error as LockStoreError);
+      throw error;
+    }
+  }
 
   addListener(listener: StoreListener): () => void {
     return this.listeners.add(listener);
@@ -79,6 +87,8 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   protected abstract newSession(lost: Lost): Promise<S>;
   /** The same for hints. */
   protected abstract newSubscriber(lost: Lost): Promise<S>;
+  /** To all replicas. */
+  protected abstract sendMessage(text: string): Promise<unknown>;
   protected abstract toError(error: unknown, request?: string): LockStoreError;
   /** Whether messages arrive on the connection for hints. Rejects where the server refuses them. */
   protected abstract messagesArrive(session: S): Promise<boolean>;
@@ -92,7 +102,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   }
 
   /** A message could not be sent or received. */
-  protected messagesFailed({ code, message }: LockStoreError): void {
+  private messagesFailed({ code, message }: LockStoreError): void {
     if (code !== 'STORE_UNREACHABLE') this.listeners.warn(messagesMissing(this.name, message));
   }
 

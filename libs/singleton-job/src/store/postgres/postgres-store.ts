@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Lost } from '../connection.js';
-import { hintText, namesIn } from '../hints.js';
+import { namesIn } from '../hints.js';
 import { ServerStore, type ServerStoreOptions } from '../server-store.js';
 import { NoAnswerError } from '../silence-watchdog.js';
 import { misconfigured } from '../store-errors.js';
@@ -67,13 +67,6 @@ export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSes
     return writes.map(({ name }) => revisions.get(name));
   }
 
-  /** On the connection that listens: what waits there delays no other request. */
-  async publish(names: readonly string[] | '*'): Promise<void> {
-    const hints = this.subscription?.connection;
-    const connection = hints?.session === undefined ? this.requests : hints;
-    await connection.send('publish', ({ query }) => query(NOTIFY, [this.#channel, hintText(names)]));
-  }
-
   protected newSession(lost: Lost): Promise<PostgresSession> {
     return this.#sessionOf(lost, async ({ query }) => {
       this.#server = await prepareServer(query, this.#schema, this.options.migrate ?? true);
@@ -95,6 +88,8 @@ export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSes
 
   /** A pooler may accept LISTEN and deliver nothing. So the connection for requests sends a notification to this one. */
   protected async messagesArrive({ query }: PostgresSession): Promise<boolean> {
+    const { session } = this.requests;
+    if (session === undefined) return false;
     const arrived = new Promise<boolean>((resolve) => {
       const limit = setTimeout(resolve, CHECK_EVERY_MS, false).unref();
       this.#arrived = () => {
@@ -102,13 +97,19 @@ export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSes
         resolve(true);
       };
     });
-    const sent = this.requests.session?.query(NOTIFY, [this.#ownChannel, '']).then(() => true);
-    const wasSent = await sent?.catch(() => false);
+    // not as a request: its answer ends no series of time-outs
+    await session.query(NOTIFY, [this.#ownChannel, '']);
     if (await arrived) return true;
-    if (wasSent !== true) return false;
     // replaces a connection that is dead; what a pooler delivers meanwhile is not the next notification
     await query('SELECT 1');
     throw misconfigured(BY_POOLER);
+  }
+
+  /** On the connection that listens: what waits there delays no other request. */
+  protected sendMessage(text: string): Promise<unknown> {
+    const hints = this.subscription?.connection;
+    const connection = hints?.session === undefined ? this.requests : hints;
+    return connection.send('publish', ({ query }) => query(NOTIFY, [this.#channel, text]));
   }
 
   protected toError(error: unknown, request?: string): LockStoreError {

@@ -1,6 +1,6 @@
 import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Lost } from '../connection.js';
-import { hintText, namesIn } from '../hints.js';
+import { namesIn } from '../hints.js';
 import { ServerStore, type ServerStoreOptions } from '../server-store.js';
 import { type CasRequest, type StoredRecord, type SyncRequest, type SyncResult } from '../store.js';
 import {
@@ -57,15 +57,6 @@ export class RedisStore extends ServerStore<RedisStoreOptions, RedisSession> {
     return (revisions as (string | null)[]).map((revision) => (revision === null ? undefined : Number(revision)));
   }
 
-  async publish(names: readonly string[] | '*'): Promise<void> {
-    try {
-      await this.#send('publish', (client) => client.publish(this.#key('hints'), hintText(names)));
-    } catch (error: unknown) {
-      this.messagesFailed(error as LockStoreError);
-      throw error;
-    }
-  }
-
   protected async newSession(lost: Lost): Promise<RedisSession> {
     const client = newClient(await this.source(), this.shortestLifeMs, this.silenceMs);
     if (isCluster(client)) this.#kind = 'cluster';
@@ -88,6 +79,10 @@ export class RedisStore extends ServerStore<RedisStoreOptions, RedisSession> {
   protected async messagesArrive({ client }: RedisSession): Promise<boolean> {
     await client.subscribe(this.#key('hints'));
     return true;
+  }
+
+  protected sendMessage(text: string): Promise<unknown> {
+    return this.#send('publish', (client) => client.publish(this.#key('hints'), text));
   }
 
   protected toError(error: unknown, request?: string): LockStoreError {
