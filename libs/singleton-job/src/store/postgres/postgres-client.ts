@@ -37,7 +37,7 @@ export interface PostgresConfig {
   readonly enableChannelBinding?: boolean | undefined;
   /** Makes the socket. */
   readonly stream?: unknown;
-  /** Whether statements leave before the one before them is answered. @default false */
+  /** No effect, because statements leave one at a time. */
   readonly pipeline?: boolean | undefined;
   /** No effect, because the library sets it: so it is with the four below. */
   readonly application_name?: string | undefined;

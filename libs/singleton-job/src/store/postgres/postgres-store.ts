@@ -131,7 +131,8 @@ export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSes
     const text = `SELECT "${this.#schema}".${step}_1(${all.map((_value, index) => `$${index + 1}`).join(', ')}) AS answer`;
     const rows = await this.requests.send(step, async ({ query }) => {
       if (this.#server?.level.startsWith('read') === true) return query(text, all);
-      // the role or the server has another level as its default. The three leave together; COMMIT ends a transaction that failed, too
+      // the role or the server has another level as its default. No other statement comes between, and COMMIT ends a transaction that failed,
+      // too. Each leaves when the one before it is answered: three round trips
       const answers = [query('BEGIN ISOLATION LEVEL READ COMMITTED'), query(text, all), query('COMMIT')];
       return (await Promise.all(answers)).flat();
     });
