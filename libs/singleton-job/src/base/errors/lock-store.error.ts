@@ -10,12 +10,14 @@ export class LockStoreError extends SingletonJobError {
     /**
      * What kind of failure it is, which decides how the library goes on. It is stable, unlike the message.
      *
-     * - `STORE_UNREACHABLE`: it may work in a moment. There is no connection, or the server is loading, busy or demoted. The
-     *   request is sent again on the next connection, or within half a second after an error.
+     * - `STORE_UNREACHABLE`: it may work in a moment. There is no connection, or the server is loading, busy or demoted.
      * - `STORE_REFUSED_WRITE`: the server takes no new keys (out of memory, too few replicas). Leaders go on. It is reported as
-     *   `requestDenied`, and requests are repeated after a growing pause.
+     *   `requestDenied`.
      * - `STORE_MISCONFIGURED`: a person must change something (permissions, a key of another type). It is reported as
-     *   `requestDenied`, and requests are repeated after a growing pause.
+     *   `requestDenied`.
+     *
+     * Requests are sent again on the next connection. After an error on the same one, a heartbeat is sent again after 250 ms at most,
+     * also while the server denies it, and a write after a growing pause of 3 s at most.
      */
     readonly code: 'STORE_UNREACHABLE' | 'STORE_REFUSED_WRITE' | 'STORE_MISCONFIGURED',
     message: string,
