@@ -97,15 +97,12 @@ export class JobCommands {
   #unconfirmed({ job: { name } }: JobEntry, done: string, election: Election, { wasSent }: StoredEdit<unknown>) {
     const became = wasSent ? `it is not known whether the job was ${done}` : `the job was not ${done}`;
     const failure = wasSent ? election.writer.failure : undefined;
-    return unconfirmed(`${name}: ${became}`, { replica: this.parts.replica, failure, wasSent });
+    return unconfirmed(`${name}: ${became}`, this.parts.replica, wasSent, failure);
   }
 }
 
 /** The error of a call that the store has not confirmed. It has the code of what failed, which may be a denied request. */
-export function unconfirmed(
-  what: string,
-  { replica, failure, wasSent }: { readonly replica: Replica; readonly failure?: unknown; readonly wasSent: boolean },
-): LockStoreError {
+export function unconfirmed(what: string, replica: Replica, wasSent: boolean, failure?: unknown): LockStoreError {
   const cause = replica.failure ?? failure ?? NO_REPLY;
   const { code, message } = asLockStoreError(cause);
   const why = replica.isClosing ? 'the application is stopping' : message;

@@ -216,7 +216,7 @@ export class SingletonJobRegistry {
     replica.open();
     const names = jobs.map(({ job }) => jobRecord(job.name));
     const records = replica.isClosing ? undefined : await replica.read(names, READ_LIMIT_MS);
-    if (records === undefined) throw unconfirmed('the jobs cannot be shown', { replica, wasSent: true });
+    if (records === undefined) throw unconfirmed('the jobs cannot be shown', replica, true);
     return jobs.map(({ job }) => this.#overviewOf(job, records.get(jobRecord(job.name))));
   }
 

@@ -63,12 +63,10 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   abstract compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]>;
 
   async publish(names: readonly string[] | '*'): Promise<void> {
-    try {
-      await this.sendMessage(hintText(names));
-    } catch (error: unknown) {
+    await this.sendMessage(hintText(names)).catch((error: unknown) => {
       this.messagesFailed(error as LockStoreError);
       throw error;
-    }
+    });
   }
 
   addListener(listener: StoreListener): () => void {
