@@ -140,7 +140,7 @@ describe('The registry', () => {
       const stopped = a.pool.stop();
       const triggered = a.registry.trigger('tick');
       await replicas.clock.advance(2_000);
-      expect(await triggered).toEqual({ started: false, reason: 'unreachable', leader: 'a', by: null });
+      expect(await triggered).toEqual({ started: false, reason: 'unreachable', leader: null, by: null });
       arrive();
       await stopped;
       expect(a.observer.of('runStarted')).toEqual([]);

@@ -20,6 +20,8 @@ export interface Edit<T> {
 
 interface OpenEdit {
   readonly edit: Edit<unknown>;
+  /** It decides by answers of a later order. */
+  readonly since: number;
   /** By the monotonic clock. */
   readonly giveUpAt: number;
   readonly closing: AbortController;
@@ -43,9 +45,9 @@ export class Edits {
   }
 
   /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
-  async add<T>(edit: Edit<T>): Promise<T | undefined> {
+  async add<T>(edit: Edit<T>, since: number): Promise<T | undefined> {
     const { clock } = this.replica;
-    const open: OpenEdit = { edit, giveUpAt: clock.now() + COMMAND_MS, closing: new AbortController() };
+    const open: OpenEdit = { edit, since, giveUpAt: clock.now() + COMMAND_MS, closing: new AbortController() };
     this.#open.add(open);
     await sleep(clock, COMMAND_MS, open.closing.signal);
     this.#open.delete(open);
@@ -53,10 +55,11 @@ export class Edits {
   }
 
   /** Closes those whose result the record shows, and returns what the first of the others has to write. */
-  look({ value = {}, revision, isUnreadable }: SeenRecord, mayWrite: boolean): EditWrite | undefined {
+  look({ value = {}, revision, isUnreadable }: SeenRecord, order: number, mayWrite: boolean): EditWrite | undefined {
     const { clock, view } = this.replica;
     for (const open of this.#open) {
-      const { edit, giveUpAt } = open;
+      const { edit, since, giveUpAt } = open;
+      if (order < since) continue;
       // what cannot be read shows nothing, and will not
       open.result = isUnreadable ? undefined : edit.resultOf(value, revision);
       if (open.result !== undefined || isUnreadable) {

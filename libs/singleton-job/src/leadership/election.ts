@@ -77,6 +77,8 @@ export class Election {
   record: SeenRecord | undefined;
   /** As seen last, however doubtful by now. */
   lastSeen = ABSENT;
+  /** The order of that answer. */
+  #seenOrder = 0;
   /** The revision on which it was first seen in this incarnation. */
   #metOn: number | undefined;
   term: Term | undefined;
@@ -135,8 +137,8 @@ export class Election {
 
   /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
   edit<T>(edit: Edit<T>): Promise<T | undefined> {
-    const result = this.#edits.add(edit);
-    this.refresh();
+    const result = this.#edits.add(edit, this.refresh());
+    this.touch();
     return result.finally(() => {
       this.touch();
     });
@@ -148,10 +150,16 @@ export class Election {
     this.replica.touched(this);
   }
 
-  /** It decides by a fresh view: the answer to a write that is under way, or a read of the record. */
-  refresh(): void {
-    if (!this.writer.isOpen) this.record = undefined;
-    this.touch();
+  /** Reads the record, unless the answer to a write comes. Returns the order of now: what was seen with a later one is fresh. */
+  refresh(): number {
+    const { heartbeat } = this.replica;
+    if (!this.writer.isOpen) heartbeat.wish(this.name);
+    return heartbeat.nextOrder();
+  }
+
+  /** The record, if an answer of a later order has shown it. */
+  recordSince(order: number): SeenRecord | undefined {
+    return this.#seenOrder > order ? this.record : undefined;
   }
 
   /** The replica looks at it at this monotonic time at the latest. */
@@ -229,16 +237,17 @@ export class Election {
       heartbeat.wish(this.name);
       return;
     }
-    this.#take(record);
+    this.#take(record, order);
     observer.seen?.(this, record);
     this.touch();
   }
 
-  #take(record: SeenRecord): void {
+  #take(record: SeenRecord, order: number): void {
     const { holder, fencingToken = 0 } = record.value ?? {};
     this.#metOn ??= record.revision;
     this.lastSeen = { ...record, isAsMet: record.revision === this.#metOn };
     this.record = this.lastSeen;
+    this.#seenOrder = order;
     this.#lastValue = record.value ?? this.#lastValue;
     this.#highestToken = Math.max(this.#highestToken, fencingToken);
     this.replica.view.meetLife(holderLifeMs(record));
@@ -315,7 +324,7 @@ export class Election {
   /** Whether an edit of a caller is being written. */
   #lookAtEdits(record: SeenRecord): boolean {
     const { clock, heartbeat } = this.replica;
-    const { edit, value, until } = this.#edits.look(record, this.#mayWrite) ?? {};
+    const { edit, value, until } = this.#edits.look(record, this.#seenOrder, this.#mayWrite) ?? {};
     const settled = ({ failure }: WriteAnswer): void => {
       if (failure !== undefined) edit?.wasUnknown?.(record.revision);
     };
@@ -540,7 +549,7 @@ export class Election {
     const answered = (answer: WriteAnswer): void => {
       this.writer.answered(answer, ask.ifRevision, until);
       if (answer.revision === undefined) this.record = undefined;
-      else this.#take({ revision: answer.revision, value });
+      else this.#take({ revision: answer.revision, value }, answer.order);
       settled?.(answer);
       this.touch();
     };

@@ -241,6 +241,23 @@ describe('a caller', () => {
     expect(world.record()?.pausedAt).toBeUndefined();
   });
 
+  it('resumes a job that was paused after a sync had left whose answer is still on its way', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    b.store.onSync = async (carryOut) => {
+      const answer = await carryOut();
+      await world.clock.sleep(500);
+      return answer;
+    };
+    b.job.election.refresh();
+    b.job.election.touch();
+    await world.clock.advance(0);
+    void a.job.pause();
+    await world.clock.advance(0);
+    void b.job.resume();
+    await world.clock.advance(1_500);
+    expect(world.record()?.pausedAt).toBeUndefined();
+  });
+
   it('triggers a run once, whose answer the record shows before', async () => {
     const [a, b] = await world.leaderAndFollower();
     const writes = [() => Promise.reject(new Error('lost'))];

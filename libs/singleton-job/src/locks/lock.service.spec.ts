@@ -164,6 +164,19 @@ describe('LockService', () => {
       expect(elections()).toEqual([RECORD]);
     });
 
+    it.each([
+      ['is told at the end of wait that another has it, although another call has just begun', -1, [5_000, null]],
+    ])('that %s', async (_what, releasedMs, expected) => {
+      const [a, b] = [start('a'), start('b')];
+      const handle = await acquired(a);
+      await acquired(b, 'another');
+      for (const { store } of [a, b]) store.delayMs = 5;
+      const waited = b.locks.tryAcquire(KEY, { wait: '5s' });
+      clock.setTimer(5_000 - releasedMs, () => void handle.release());
+      clock.setTimer(4_998, () => void b.locks.tryAcquire(KEY));
+      expect(await timed(waited, 6_000)).toEqual(expected);
+    });
+
     it('among others of all processes, of which one at a time has the lock', async () => {
       const [a, b] = [start('a'), start('b')];
       const turns: string[] = [];

@@ -58,12 +58,13 @@ export class Lock implements Candidate {
     const caller: { handle?: LockHandle } = {};
     const hasLock = () => caller.handle !== undefined;
     this.#callers.add(caller);
-    if (election.term === undefined) election.refresh();
+    // a caller that cannot wait must not be told what was true before
+    const since = election.term === undefined ? election.refresh() : 0;
     election.compete();
     try {
       const isKnown =
         (await this.#looked.until(hasLock, waitMs, ...stops)) ||
-        (await this.#looked.until(() => hasLock() || this.#isTaken(), ANSWER_MS - waitMs, ...stops));
+        (await this.#looked.until(() => hasLock() || this.#isTaken(since), ANSWER_MS - waitMs, ...stops));
       // it may have been granted at the same time
       if (stops.some(({ aborted }) => aborted)) void caller.handle?.release();
       for (const stop of stops) stop.throwIfAborted();
@@ -113,9 +114,10 @@ export class Lock implements Candidate {
    *
    * @throws LockStoreError if nobody may take the lock
    */
-  #isTaken(): boolean {
+  #isTaken(since: number): boolean {
     const { replica, storeName } = this.parts;
-    const { term, record, isHeld } = this.#election;
+    const { term, isHeld } = this.#election;
+    const record = this.#election.recordSince(since);
     if (term !== undefined || !this.isIdle) return true;
     // without an answer for so long, the holder may be gone
     if (record !== undefined && isHeld && replica.leases.get(this.lifeMs)?.isValid(replica.clock)) return true;
