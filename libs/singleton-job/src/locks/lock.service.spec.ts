@@ -11,7 +11,7 @@ import { MemoryStore } from '../store/memory.js';
 import { FaultyServer } from '../testing/faulty-server.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { FaultyStore } from '../testing/replicas/faulty-store.js';
-import { type LockHandle } from './lock-handle.js';
+import { LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions } from './lock-request.js';
 import { LockService } from './lock.service.js';
 
@@ -165,6 +165,7 @@ describe('LockService', () => {
     });
 
     it.each([
+      ['is granted the lock whose take is under way at the end of wait', 12, [5_003, expect.any(LockHandle)]],
       ['is told at the end of wait that another has it, although another call has just begun', -1, [5_000, null]],
     ])('that %s', async (_what, releasedMs, expected) => {
       const [a, b] = [start('a'), start('b')];
@@ -262,7 +263,7 @@ describe('LockService', () => {
       const waited = b.locks.tryAcquire(KEY, { wait: '30s' });
       await clock.advance(1_000);
       for (const { store } of [a, b]) store.partition();
-      expect(await timed(waited, 60_000)).toEqual([30_000, expect.any(LockStoreError)]);
+      expect(await timed(waited, 60_000)).toEqual([30_500, expect.any(LockStoreError)]);
     });
 
     it('when another program has written its record', async () => {

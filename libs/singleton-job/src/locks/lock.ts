@@ -12,6 +12,8 @@ import { LockHandle } from './lock-handle.js';
 
 /** How long to wait for an answer of the store. The first request may have to connect. */
 const ANSWER_MS = 2_000;
+/** The same after a long wait: the lock may be released at its end, and the own take may be under way. */
+const LATE_ANSWER_MS = 500;
 /** After a release other replicas try first. Otherwise they would never get a lock that callers of this process want all the time. */
 const SHARE_MS = 10;
 
@@ -64,7 +66,11 @@ export class Lock implements Candidate {
     try {
       const isKnown =
         (await this.#looked.until(hasLock, waitMs, ...stops)) ||
-        (await this.#looked.until(() => hasLock() || this.#isTaken(since), ANSWER_MS - waitMs, ...stops));
+        (await this.#looked.until(
+          () => hasLock() || this.#isTaken(since),
+          Math.max(ANSWER_MS - waitMs, LATE_ANSWER_MS),
+          ...stops,
+        ));
       // it may have been granted at the same time
       if (stops.some(({ aborted }) => aborted)) void caller.handle?.release();
       for (const stop of stops) stop.throwIfAborted();
