@@ -257,6 +257,29 @@ describe('LockService', () => {
       expect([holder(), elections()]).toEqual([undefined, []]);
     });
 
+    it('and leaves no lock with a call that is just being rejected', async () => {
+      const a = start('a');
+      let arrive = (): void => undefined;
+      a.store.outcome = (request) => {
+        if (request === 'compareAndSet') arrive = a.store.holdAnswers();
+        return 'answered';
+      };
+      for (let microtasks = 0; microtasks < 5; microtasks++) {
+        const result = a.locks.tryAcquire(KEY).catch(() => null);
+        await clock.advance(1_999);
+        const blocked = clock.block(2);
+        arrive();
+        for (let done = 0; done < microtasks; done++) await Promise.resolve();
+        a.replica.find(RECORD)?.touch();
+        await blocked;
+        void (await soon(result))?.release();
+        await clock.advance(0);
+        arrive();
+        await clock.advance(1_000);
+        expect([microtasks, elections()]).toEqual([microtasks, []]);
+      }
+    });
+
     it('when Redis is gone at the end of the wait', async () => {
       const [a, b] = [start('a'), start('b')];
       await acquired(a);

@@ -63,19 +63,16 @@ export class Lock implements Candidate {
     // a caller that cannot wait must not be told what was true before
     const since = election.term === undefined ? election.refresh() : 0;
     election.compete();
+    let refusal: LockStoreError | null | undefined;
+    const isDecided = () => hasLock() || (refusal = this.#refusal(since)) !== undefined;
     try {
-      const isKnown =
-        (await this.#looked.until(hasLock, waitMs, ...stops)) ||
-        (await this.#looked.until(
-          () => hasLock() || this.#isTaken(since),
-          Math.max(ANSWER_MS - waitMs, LATE_ANSWER_MS),
-          ...stops,
-        ));
-      // it may have been granted at the same time
+      if (!(await this.#looked.until(hasLock, waitMs, ...stops)))
+        await this.#looked.until(isDecided, Math.max(ANSWER_MS - waitMs, LATE_ANSWER_MS), ...stops);
+      // it may have been granted since the last look: nobody else would release it
       if (stops.some(({ aborted }) => aborted)) void caller.handle?.release();
       for (const stop of stops) stop.throwIfAborted();
-      if (!isKnown) throw this.#silence();
-      return caller.handle ?? null;
+      if (caller.handle !== undefined || refusal === null) return caller.handle ?? null;
+      throw refusal ?? this.#silence();
     } finally {
       this.#callers.delete(caller);
       // it competes only while a caller waits
@@ -115,23 +112,19 @@ export class Lock implements Candidate {
     return end !== undefined && (lastSeen.value?.holder !== holder || (record !== undefined && isIdle));
   }
 
-  /**
-   * Whether another holder has the lock. False: that is not known yet.
-   *
-   * @throws LockStoreError if nobody may take the lock
-   */
-  #isTaken(since: number): boolean {
+  /** Null: another holder has the lock. An error: nobody may take it. Undefined: that is not known yet. */
+  #refusal(since: number): LockStoreError | null | undefined {
     const { replica, storeName } = this.parts;
     const { term, isHeld } = this.#election;
     const record = this.#election.recordSince(since);
-    if (term !== undefined || !this.isIdle) return true;
+    if (term !== undefined || !this.isIdle) return null;
     // without an answer for so long, the holder may be gone
-    if (record !== undefined && isHeld && replica.leases.get(this.lifeMs)?.isValid(replica.clock)) return true;
-    if (record?.isUnreadable) throw this.#unknown(unreadable(this.name, storeName));
+    if (record !== undefined && isHeld && replica.leases.get(this.lifeMs)?.isValid(replica.clock)) return null;
+    if (record?.isUnreadable) return this.#unknown(unreadable(this.name, storeName));
     const graceMs = this.#election.graceEnd() - replica.clock.now();
-    if (record === undefined || isHeld || graceMs <= 0) return false;
+    if (record === undefined || isHeld || graceMs <= 0) return undefined;
     const rest = `an earlier holder may rely on it for ${showDuration(graceMs)}`;
-    throw this.#unknown(
+    return this.#unknown(
       new LockStoreError('STORE_UNREACHABLE', `${storeName} was restarted or lost its data, and ${rest}`),
     );
   }
