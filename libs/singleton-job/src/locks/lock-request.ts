@@ -40,6 +40,8 @@ const LOCK_OPTIONS = {
 const NO_EXPIRY = 'a lock lives as long as the lease of its replica, so set lockExpiry of the module';
 const FIXES = { expiry: NO_EXPIRY, lockExpiry: NO_EXPIRY, ttl: NO_EXPIRY };
 
+export type LockRequest = ReturnType<typeof readLockRequest>;
+
 /**
  * A key and its options, checked. `record`: the name of its record.
  *

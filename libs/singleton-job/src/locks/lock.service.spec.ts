@@ -411,6 +411,10 @@ describe('LockService', () => {
         `${held} this process already (locks are not reentrant)`,
         `${held} another holder`,
       ]);
+      await acquired(b, key);
+      const refused = a.locks.withLock(key, { wait: 10 }, () => 1).catch(messageOf);
+      key.name = 'export';
+      expect((await timed(refused, 10))[1]).toBe(`${held} another holder`);
     });
   });
 

@@ -4,7 +4,7 @@ import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { within } from '../base/time/within.js';
 import { labelOf } from '../leadership/record.js';
 import { type LockHandle } from './lock-handle.js';
-import { type LockKey, type LockOptions, readLockRequest } from './lock-request.js';
+import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
 import { Lock, type LockParts } from './lock.js';
 
 /** How long callers may take at a stop until they have released their locks. What is left then is released with the jobs. */
@@ -38,7 +38,10 @@ export class LockService {
    * @throws the reason of `signal`
    */
   async tryAcquire(key: LockKey, options?: LockOptions): Promise<LockHandle | null> {
-    const { record, waitMs, signal } = readLockRequest(key, options);
+    return this.#acquire(readLockRequest(key, options));
+  }
+
+  async #acquire({ record, waitMs, signal }: LockRequest): Promise<LockHandle | null> {
     const stops = [signal ?? [], this.#closing.signal].flat();
     for (const stop of stops) stop.throwIfAborted();
     const { options: settings, replica } = this.parts;
@@ -67,9 +70,10 @@ export class LockService {
     ...args: [LockedFunction<T>] | [LockOptions | undefined, LockedFunction<T>]
   ): Promise<T> {
     const [options, fn] = args.length === 1 ? [undefined, ...args] : args;
-    await using lock = await this.tryAcquire(key, options);
+    const request = readLockRequest(key, options);
+    await using lock = await this.#acquire(request);
     if (lock !== null) return await fn(lock);
-    const { record } = readLockRequest(key);
+    const { record } = request;
     const isHeldHere = this.parts.replica.find(record)?.term !== undefined;
     throw new LockUnavailableError(labelOf(record), isHeldHere);
   }
