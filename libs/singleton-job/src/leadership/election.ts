@@ -21,6 +21,8 @@ const FORGET_LOCK_MS = 24 * 3_600_000;
 const KEEP_LOCK_MS = FORGET_LOCK_MS / 3;
 /** A replica does not compete for so long after it stepped down, so that others take the job. */
 export const STAND_BACK_MS = 2_000;
+/** How long a term that is given back waits for its record, if that is not known. */
+const RELEASE_MS = 2_000;
 
 /** What one replica is elected for: a job, or a lock. */
 export interface Candidate {
@@ -310,6 +312,7 @@ export class Election {
     if (this.writer.isOpen || replica.view.isEmpty) return;
     if (record === undefined) {
       replica.heartbeat.wish(this.name);
+      this.#giveUp(term);
       return;
     }
     // before anything else is written: no reclaim and no command of a caller here may hide the answer
@@ -489,7 +492,7 @@ export class Election {
   }
 
   #end(how: TermEnd): void {
-    const { replica, term } = this;
+    const { candidate, replica, term } = this;
     if (term === undefined) return;
     this.term = undefined;
     this.#lastTerm = term;
@@ -498,8 +501,8 @@ export class Election {
       this.#given = term;
       this.#standBackUntil = replica.clock.now() + (term.release?.standBackMs ?? 0);
     } else if (how !== 'abandoned') replica.observer.lost?.(term, how);
-    // the run outlives the connections, so its lease ends by itself
-    else replica.observer.released?.(term, { reason: 'shutdown', confirmed: false, runInFlight: true });
+    // a run that outlives the connections keeps its lease, which ends by itself
+    else replica.observer.released?.(term, { reason: 'shutdown', confirmed: false, runInFlight: !candidate.isIdle });
     this.touch();
   }
 
@@ -507,8 +510,16 @@ export class Election {
 
   #release(reason: Reason<'leadershipReleased'>, standBackMs = 0): void {
     if (this.term === undefined || this.term.release !== undefined) return;
-    this.term.release = { reason, standBackMs };
+    this.term.release = { reason, standBackMs, at: this.replica.clock.now() };
     this.candidate.drain?.(reason);
+  }
+
+  /** The store does not answer: what is claimed is not run, and the term ends. Its record is a stray then, which is released when it is seen. */
+  #giveUp(term: Term | undefined): void {
+    if (term?.release === undefined) return;
+    if (!this.#isAt(Math.max(term.release.at, this.writer.sentAt) + RELEASE_MS)) return;
+    term.refuseClaims();
+    if (this.candidate.isIdle) this.#end('released');
   }
 
   /** Writes the record without the holder, with what the term leaves. */

@@ -435,6 +435,17 @@ describe('a replica that closes', () => {
     expect([...world.server.snapshot().leases.keys()]).toEqual([]);
   });
 
+  it('reports no run in flight where only its record is not known', async () => {
+    const a = await world.leader();
+    a.store.onWrite = () => Promise.reject(new Error('refused'));
+    void a.job.term.save({ lastScheduledAt: 1 });
+    a.store.onSync = () => new Promise(() => undefined);
+    await world.clock.advance(0);
+    void a.replica.close();
+    await world.clock.advance(0);
+    expect(world.story).toEqual(['10 a released job: shutdown, not confirmed']);
+  });
+
   it('waits half a second for a store that does not answer', async () => {
     const a = await world.leader();
     a.store.onWrite = () => new Promise(() => undefined);

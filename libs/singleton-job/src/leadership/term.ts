@@ -66,8 +66,9 @@ export class Term {
   readonly ignoredCommands = new Set<string>();
   /** In a new incarnation, until the record has been written again: the deadline from before, and the record as seen before. */
   reclaim: { readonly by: Instant; readonly before: SeenRecord } | undefined;
-  /** Why it is given back. Undefined: it is not. */
-  release: { readonly reason: Reason<'leadershipReleased'>; readonly standBackMs: number } | undefined;
+  /** Why it is given back, and since when, by the monotonic clock. Undefined: it is not. */
+  release:
+    { readonly reason: Reason<'leadershipReleased'>; readonly standBackMs: number; readonly at: number } | undefined;
   readonly #ending = new AbortController();
   #end: { readonly how: TermEnd; readonly deadline: Instant } | undefined;
   #saves: readonly Save[] = [];
@@ -231,7 +232,7 @@ export class Term {
     return { id: order.id, until: order.until, outcome: RELEASING };
   }
 
-  /** By the election: the record shows a pause, or the replica closes, or the term is over. What was claimed is not run. */
+  /** By the election: the record shows a pause, or the replica closes, or the term is over, or is given back without an answer. What was claimed is not run. */
   refuseClaims(): void {
     for (const { undo, settle } of this.#saves) {
       if (undo === undefined) continue;

@@ -215,17 +215,35 @@ describe('A stop', () => {
     expect(a.observer.of('leadershipReleased').map(({ confirmed }) => confirmed)).toEqual([false, false]);
   });
 
+  it.each([
+    ['a record that became unknown during a run', 3_050, 300],
+    ['the answer to a claim', 3_900, 200],
+  ])('waits 2 s at most for %s, if the store is gone', async (_what, goneMs, stopMs) => {
+    const a = replicas.start('a', [job({ schedule: cron('* * * * * *'), run: lasting(replicas.clock, 300) })]);
+    await replicas.clock.advance(goneMs);
+    a.store.outcome = () => 'STORE_UNREACHABLE';
+    await replicas.clock.advance(stopMs);
+    let hasStopped = false;
+    const stopped = a.pool.stop().then(() => (hasStopped = true));
+    await replicas.clock.advance(1_999);
+    expect(hasStopped).toBe(false);
+    await replicas.clock.advance(1);
+    await stopped;
+    await a.pool.close();
+    expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false, runInFlight: false }]);
+    expect(a.observer.of('runStarted')).toHaveLength(3);
+  });
+
   it('starts no run for a claim that is answered late; the next leader reports it', async () => {
     const secondly = cron('*/10 * * * * *', { timeZone: 'UTC' });
     const report = () => job({ name: 'report', schedule: secondly });
     const a = replicas.start('a', [report()]);
     await replicas.clock.advance(9_900);
-    let isHung = true;
-    a.store.outcome = () => (isHung ? 'STORE_UNREACHABLE' : 'answered');
+    const arrive = a.store.holdAnswers();
     await replicas.clock.advance(200);
     void a.pool.stop();
     await replicas.clock.advance(6_200);
-    isHung = false;
+    arrive();
     await replicas.clock.advance(1_500);
     expect(a.observer.of('runStarted')).toEqual([]);
     const b = replicas.start('b', [report()]);
