@@ -390,9 +390,14 @@ export class Election {
   /** Another replica holds it: looks when its lease ends, unless it was renewed by then. */
   #watch({ value }: SeenRecord): void {
     const { replica } = this;
+    const { heartbeat, view } = replica;
     this.#takeAt = undefined;
-    if (value?.holder === undefined || !this.#isAt(replica.view.endOf(leaseOf(value.holder)))) return;
-    replica.heartbeat.wish(this.name, this.isInHurry ? -Infinity : replica.afterHerd());
+    if (value?.holder === undefined) return;
+    const lease = leaseOf(value.holder);
+    // one that is over, but is still there, cannot be removed now: its row is locked
+    const pauseMs = view.leases.get(lease) === 0 ? heartbeat.intervalMs / 4 : 0;
+    if (!this.#isAt(view.endOf(lease) + pauseMs)) return;
+    heartbeat.wish(this.name, this.isInHurry ? -Infinity : replica.afterHerd());
   }
 
   #tryToTake(record: SeenRecord, lease: Lease): void {

@@ -48,6 +48,28 @@ describe('the requests of a replica', () => {
     expect(world.record('job-2')?.lastScheduledAt).toBe(1);
   });
 
+  it.each([
+    ['job', 'job'],
+    ['lock', 'lock'],
+  ] as const)('pause while the lease of a dead leader of a %s is over, but cannot be removed', async (name, kind) => {
+    const a = world.add('a');
+    a.compete(name, kind);
+    await world.clock.advance(100);
+    const b = world.add('b');
+    b.compete(name, kind);
+    await world.clock.advance(100);
+    a.store.isCut = true;
+    await world.clock.advance(9_000);
+    b.store.onSync = async (carryOut) => {
+      const answer = await carryOut();
+      await world.clock.sleep(1);
+      return { ...answer, leases: new Map([...answer.leases, ['a.1@10000', 0]]) };
+    };
+    b.store.syncs = [];
+    await world.clock.advance(3_000);
+    expect(b.store.syncs.length).toBeLessThan(8);
+  });
+
   it('have what could wait also where another write was under way at its time', async () => {
     const { store, job } = await world.leader();
     await world.clock.advance(8_990);
