@@ -172,7 +172,8 @@ export class Rules {
         watched.syncedAt = link.syncedAt;
         if (!process.replica.elections.some(({ term }) => term?.reclaim)) watched.syncedBefore = undefined;
       },
-      seen: ({ name }) => watched.seenAt.set(name, link.readAt),
+      // a leader does not go by what it reads while a write is under way: its answer is newer
+      seen: ({ name, writer }) => writer.isOpen || watched.seenAt.set(name, link.readAt),
       gained: (term) => {
         this.#began({ term, process, watched, job: jobOf(term.name), beganAt: this.#t });
       },
