@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../base/text/describe-value.js';
 import { type LeaseId, lifeOf, type StoredRecord } from '../store/store.js';
 
 /** Who holds a record: `lease#attempt`. Each attempt to take a record has a number of its own. */
@@ -89,14 +90,14 @@ export function labelOf(name: string): string {
 export const ABSENT: SeenRecord = Object.freeze({ revision: 0, value: undefined });
 const UNREADABLE: SeenRecord = Object.freeze({ revision: 0, value: undefined, isUnreadable: true });
 
-/** Parses the answer of a store, unless it is what was `known` already in this incarnation. */
+/** Parses the answer of a store, unless it shows the revision that was seen `before` in this incarnation. */
 export function seenRecord(stored: StoredRecord | 'unreadable' | undefined, before = ABSENT): SeenRecord {
   if (stored === undefined) return ABSENT;
   if (stored === 'unreadable') return UNREADABLE;
   if (stored.revision === before.revision) return before;
   try {
     const value: unknown = JSON.parse(stored.value);
-    return isRecord(value) ? { revision: stored.revision, value: value as JobRecord } : UNREADABLE;
+    return isJobRecord(value) ? { revision: stored.revision, value: value as JobRecord } : UNREADABLE;
   } catch {
     return UNREADABLE;
   }
@@ -115,15 +116,11 @@ function optional(check: Check): Check {
 
 function fields<T>(checks: Record<keyof T, Check>): Check {
   const all = Object.entries<Check>(checks);
-  return (value) => isObject(value) && all.every(([key, check]) => check(value[key]));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return (value) => isRecord(value) && all.every(([key, check]) => check(value[key]));
 }
 
 /** What replicas can go by: another program may have written the record. Other values of a text are of a later version. */
-const isRecord = fields<JobRecord>({
+const isJobRecord = fields<JobRecord>({
   holder: optional(isHolder),
   fencingToken: optional(Number.isSafeInteger),
   incarnation: optional(isText),
