@@ -16,8 +16,11 @@ export interface NamedJob {
 
 /** Notes jobs that share a name, so that their locks would be the same, and variables that stand for several of them. */
 export function checkNames(jobs: readonly NamedJob[], options: ResolvedOptions, problems: string[]): void {
-  for (const name of namesOf(jobs)) {
-    const found = jobs.filter((job) => job.name === name);
+  const byName = new Map<string, NamedJob[]>();
+  for (const job of jobs) {
+    if (job.name !== undefined) byName.set(job.name, [...(byName.get(job.name) ?? []), job]);
+  }
+  for (const [name, found] of byName) {
     const places = found.map(({ location, module }) => (module === undefined ? location : `${location} in ${module}`));
     if (found.length > 1) problems.push(`job '${name}' must be declared once, got ${places.join(' and ')}: ${ONCE}`);
   }
