@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { bareTimer, type Contestant, electionPerJob, singletonJob } from '../contestants.js';
 import { combine, join, type Row, withRatio } from '../figures.js';
-import { type Measure, type Scale, SETTLED_MS, times } from '../measure.js';
+import { type Measure, type Scale, times } from '../measure.js';
 import { manyJobs, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
 import { cpuOf, cpuRows } from '../usage.js';
@@ -17,13 +17,15 @@ export const costOfLeader: Measure = {
 async function measure(jobs: number, { pick }: Scale): Promise<Row[]> {
   await using servers = new Servers();
   const column = `${jobs} jobs, CPU ms per s`;
-  const windowMs = pick(5_000, 1_000);
+  // 100 jobs are 200 runs per second, of which V8 still compiles parts after half a minute. Once in a minute or two it collects the old objects
+  // and compiles again, which took as much as 20 s of runs. Windows of 5 s after 30 s gave ratios from 1.25 to 1.7 for one build.
+  const [settledMs, windowMs] = [pick(60_000, 1_000), pick(20_000, 1_000)];
   const options = { jobs: manyJobs(jobs), count: 1, reports: 'nothing', servers } as const;
   const rounds = await withAll(
     CONTESTANTS,
     () => options,
     async (leaders) => {
-      await delay(pick(SETTLED_MS, 1_000));
+      await delay(settledMs);
       return times(pick(3, 1), () => cpuRows(leaders, column, ({ first }) => cpuOf(first, windowMs)));
     },
   );
