@@ -5,7 +5,8 @@ import { JobCommands } from '../../libs/singleton-job/src/control/job-commands.j
 import { BackupHeartbeats } from '../../libs/singleton-job/src/heartbeat-thread/backup-heartbeats.js';
 import { type JobRun } from '../../libs/singleton-job/src/jobs/job-run.js';
 import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
-import { type BackupReport, Replica, type ReplicaObserver } from '../../libs/singleton-job/src/leadership/replica.js';
+import { type BackupReport } from '../../libs/singleton-job/src/leadership/backup.js';
+import { Replica, type ReplicaObserver } from '../../libs/singleton-job/src/leadership/replica.js';
 import { Reports } from '../../libs/singleton-job/src/leadership/reports.js';
 import { LockService } from '../../libs/singleton-job/src/locks/lock.service.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';

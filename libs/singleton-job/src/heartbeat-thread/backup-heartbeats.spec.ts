@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { instant } from '../base/time/clock.js';
 import { Lease } from '../leadership/lease.js';
-import { type BackupReport, type BackupState } from '../leadership/replica.js';
+import { type BackupReport, type BackupState } from '../leadership/backup.js';
 import { MemoryStore } from '../store/memory.js';
 import { FaultyServer } from '../testing/faulty-server.js';
 import { ManualClock } from '../testing/manual-clock.js';

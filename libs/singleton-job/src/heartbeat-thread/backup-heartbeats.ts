@@ -1,6 +1,6 @@
 import { type Clock, instant, type Timer } from '../base/time/clock.js';
 import { Lease, trustedMs } from '../leadership/lease.js';
-import { type BackupReport, type BackupState } from '../leadership/replica.js';
+import { type BackupReport, type BackupState } from '../leadership/backup.js';
 import { type LeaseId, lifeOf, type Store } from '../store/store.js';
 
 /** The main thread is late when its next heartbeat is overdue by half an interval. */

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { jobRecord } from '../leadership/record.js';
-import { type BackupReport, Replica } from '../leadership/replica.js';
+import { type BackupReport } from '../leadership/backup.js';
+import { Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
 import { MemoryStore } from '../store/memory.js';
 import { FaultyServer } from '../testing/faulty-server.js';

@@ -7,7 +7,7 @@ import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type Notify } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { heartbeatThreadFailed } from '../base/events/warnings.js';
-import { type BackupReport, type BackupState, type HeartbeatBackup } from '../leadership/replica.js';
+import { type BackupReport, type BackupState, type HeartbeatBackup } from '../leadership/backup.js';
 import { type StoreOptions } from '../store/open-store.js';
 import { programFile } from './program-file.js';
 import {

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { SystemClock } from '../base/time/system-clock.js';
-import { type BackupState } from '../leadership/replica.js';
+import { type BackupState } from '../leadership/backup.js';
 import { type ConnectionOptions, openStore, type ReadConnection } from '../store/open-store.js';
 import { BackupHeartbeats } from './backup-heartbeats.js';
 import {

@@ -360,7 +360,7 @@ export class Election {
       if (mustRelease && this.#isAt(this.graceEnd()) && this.#mayWrite) this.#writeRelease(record.value ?? {});
       return;
     }
-    const lease = replica.leaseFor(candidate.lifeMs);
+    const lease = replica.leases.of(candidate.lifeMs);
     if (!lease.isValid(clock)) {
       // looks again when a sync has confirmed it
       replica.heartbeat.wish(this.name);
@@ -397,7 +397,7 @@ export class Election {
     // one that is over, but is still there, cannot be removed now: its row is locked
     const pauseMs = view.leases.get(lease) === 0 ? heartbeat.intervalMs / 4 : 0;
     if (!this.#isAt(view.endOf(lease) + pauseMs)) return;
-    heartbeat.wish(this.name, this.isInHurry ? -Infinity : replica.afterHerd());
+    heartbeat.wish(this.name, this.isInHurry ? -Infinity : heartbeat.afterHerd);
   }
 
   #tryToTake(record: SeenRecord, lease: Lease): void {

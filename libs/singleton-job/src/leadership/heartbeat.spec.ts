@@ -6,14 +6,14 @@ const INTERVAL_MS = 3_000;
 
 function setup(names: readonly string[] = []) {
   const clock = new ManualClock();
-  const heartbeat = new Heartbeat(clock, INTERVAL_MS);
+  const heartbeat = new Heartbeat(clock, INTERVAL_MS, () => 0);
   heartbeat.isDeaf = false;
   const leases = { isNewcomer: false, renew: ['a.1@10000'], grant: [], revoke: [] };
   const send = (always: readonly string[] = []): Sync => heartbeat.next(leases, names, always);
   /** The names in the next sync, which is answered at once. */
   const read = (always?: readonly string[]): readonly string[] => {
     const { request } = send(always);
-    heartbeat.answered();
+    heartbeat.answered(1);
     return request.read;
   };
   const dueAt = (): number => heartbeat.dueAt;
@@ -84,7 +84,7 @@ describe('a wish', () => {
     send();
     heartbeat.wish('a');
     expect(dueAt()).toBe(Infinity);
-    heartbeat.answered();
+    heartbeat.answered(1);
     expect(dueAt()).toBe(-Infinity);
     expect(read()).toEqual(['a']);
   });

@@ -30,6 +30,8 @@ export class Heartbeat {
   #cursor = 0;
   #retryAt = -Infinity;
   #lastOrder = 0;
+  /** See {@link afterHerd}. */
+  #herdMs = 0;
   /** No message arrives: it reads all names each time. */
   isDeaf = true;
   /** When the last sync left. */
@@ -41,6 +43,8 @@ export class Heartbeat {
   constructor(
     private readonly clock: Clock,
     private readonly usualIntervalMs: number,
+    /** In [0, 1). */
+    private readonly random: () => number,
   ) {
     this.intervalMs = usualIntervalMs;
   }
@@ -92,8 +96,14 @@ export class Heartbeat {
     return this.#underWay;
   }
 
-  answered(): void {
+  answered(livingLeases: number): void {
     this.#underWay = undefined;
+    this.#herdMs = this.random() * Math.min(2 * livingLeases, this.intervalMs);
+  }
+
+  /** For a look that all replicas take at one time: up to 2 ms later for each living lease, and an interval at most. */
+  get afterHerd(): number {
+    return this.clock.now() + this.#herdMs;
   }
 
   /** It is not known whether it was carried out. It is sent again, with its names. */

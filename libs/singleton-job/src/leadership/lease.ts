@@ -1,5 +1,6 @@
 import { type Clock, type Instant } from '../base/time/clock.js';
-import { type LeaseId, lifeOf } from '../store/store.js';
+import { type LeaseId, lifeOf, type SyncRequest, type SyncResult } from '../store/store.js';
+import { type Heartbeat, type Sync } from './heartbeat.js';
 import { type Holder } from './record.js';
 
 /** Its owner stops relying on a lease so much of its life before the store ends it. */
@@ -49,26 +50,40 @@ export class OwnLeases {
   #made = 0;
   #attempts = 0;
 
-  constructor(private readonly replicaId: string) {}
+  constructor(
+    private readonly replicaId: string,
+    private readonly clock: Clock,
+    private readonly heartbeat: Heartbeat,
+  ) {}
 
   get all(): readonly Lease[] {
     return [...this.#byLife.values()];
+  }
+
+  /** What the next sync asks for. */
+  get wishes(): Pick<SyncRequest, 'renew' | 'grant'> {
+    const ids = (mustGrant: boolean) => this.all.filter((one) => one.mustGrant === mustGrant).map(({ id }) => id);
+    return { renew: ids(false), grant: ids(true) };
+  }
+
+  /** The lease with this id, if it is in use. */
+  find(id: LeaseId): Lease | undefined {
+    const lease = this.get(lifeOf(id));
+    return lease?.id === id ? lease : undefined;
   }
 
   get(lifeMs: number): Lease | undefined {
     return this.#byLife.get(lifeMs);
   }
 
-  /** The lease with this id, if it is in use. */
-  find(id: LeaseId): Lease | undefined {
-    const lease = this.#byLife.get(lifeOf(id));
-    return lease?.id === id ? lease : undefined;
-  }
-
-  make(lifeMs: number): Lease {
+  /** The lease for this life. If there is none, it is made, and a sync leaves at once. */
+  of(lifeMs: number): Lease {
+    const existing = this.get(lifeMs);
+    if (existing !== undefined) return existing;
     this.#made += 1;
     const lease = new Lease(`${this.replicaId}.${this.#made}@${lifeMs}`);
     this.#byLife.set(lifeMs, lease);
+    this.heartbeat.wishSync();
     return lease;
   }
 
@@ -80,6 +95,38 @@ export class OwnLeases {
 
   /** It is not used any more. The next one of this life has another id. */
   end(lease: Lease): void {
-    if (this.#byLife.get(lease.lifeMs) === lease) this.#byLife.delete(lease.lifeMs);
+    if (this.get(lease.lifeMs) === lease) this.#byLife.delete(lease.lifeMs);
+  }
+
+  /** Those that are past their deadline. */
+  expire(): void {
+    const now = this.clock.now();
+    for (const lease of this.all) if (lease.deadline !== undefined && now >= lease.deadline.now) this.end(lease);
+  }
+
+  /** All, and no run starts under them from now on. */
+  disown(): void {
+    for (const lease of this.all) {
+      lease.deadline = { now: -Infinity, wall: -Infinity };
+      this.end(lease);
+    }
+  }
+
+  /** A sync has confirmed leases, and ends those that are not in its answer. */
+  answered({ request, sent }: Sync, { leases }: SyncResult): void {
+    for (const lease of [...request.renew, ...request.grant].flatMap((id) => this.find(id) ?? [])) {
+      if (leases.has(lease.id)) {
+        lease.mustGrant = false;
+        lease.extend(sent);
+      } else this.end(lease);
+    }
+  }
+
+  /** Another incarnation: what is still trusted is granted there. */
+  meet(): void {
+    for (const lease of this.all) {
+      if (lease.deadline === undefined || lease.isValid(this.clock)) lease.mustGrant = true;
+      else this.end(lease);
+    }
   }
 }

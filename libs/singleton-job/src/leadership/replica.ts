@@ -1,12 +1,12 @@
-import { isDeepStrictEqual } from 'node:util';
-import { type Clock, type Instant, type Timer } from '../base/time/clock.js';
+import { type Clock, type Timer } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { within } from '../base/time/within.js';
-import { type LeaseId, type Store, type SyncResult } from '../store/store.js';
+import { type Store, type SyncResult } from '../store/store.js';
+import { BackupLink, type HeartbeatBackup } from './backup.js';
 import { type Crowd } from './decide.js';
 import { type Candidate, Election, type ElectionObserver } from './election.js';
 import { Heartbeat, type Sync } from './heartbeat.js';
-import { type Lease, OwnLeases } from './lease.js';
+import { OwnLeases } from './lease.js';
 import { promised } from './promised.js';
 import { type SeenRecord, seenRecord } from './record.js';
 import { View } from './view.js';
@@ -14,33 +14,6 @@ import { Outbox } from './writes.js';
 
 /** How long a close waits for its last requests. */
 const CLOSE_MS = 500;
-
-/** What the heartbeat thread is told: plain data, which is copied. Monotonic times are those of the main thread. */
-export interface BackupState {
-  /** The `id` of the one that the main thread has seen last. */
-  readonly incarnation: string;
-  /** When the main thread sent its last sync. */
-  readonly sentAt: number;
-  readonly intervalMs: number;
-  /** Only those that the store knows in this incarnation can be renewed. */
-  readonly leases: readonly { readonly id: LeaseId; readonly deadline: Instant }[];
-}
-
-/** The heartbeat thread has renewed a lease: a request that was sent at `sent` is confirmed. */
-export interface BackupReport {
-  readonly incarnation: string;
-  readonly id: LeaseId;
-  readonly sent: Instant;
-}
-
-/** The heartbeat thread, as the main thread sees it. */
-export interface HeartbeatBackup {
-  /** Called when a sync leaves, and when it is answered. */
-  update(state: BackupState): void;
-  /** The reports since the last call. It works without a turn of the event loop. */
-  takeReports(): readonly BackupReport[];
-  close(): Promise<void>;
-}
 
 /** What a replica tells, beside what its elections tell. */
 export interface ReplicaObserver extends ElectionObserver {
@@ -93,24 +66,22 @@ export class Replica {
   /** What changes now is seen by the turn under way, or by the one that comes. */
   #isTurnComing = false;
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
-  /** In [0, 1): drawn anew with each answer. */
-  #herdShare = 0;
   /** Why the last sync had no answer. Undefined: it had one. */
   failure: unknown;
-  /** The heartbeat thread knows it. */
-  #told: BackupState | undefined;
+  readonly #backup: BackupLink | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(private readonly parts: ReplicaParts) {
-    const { id, clock, store, observer, random } = parts;
+    const { id, clock, store, observer, random, backup } = parts;
     this.id = id;
     this.clock = clock;
     this.random = random;
     this.observer = observer;
     this.view = new View(clock);
-    this.leases = new OwnLeases(id);
-    this.heartbeat = new Heartbeat(clock, parts.heartbeatIntervalMs);
+    this.heartbeat = new Heartbeat(clock, parts.heartbeatIntervalMs, random);
+    this.leases = new OwnLeases(id, clock, this.heartbeat);
     this.outbox = new Outbox(this, store);
+    this.#backup = backup && new BackupLink(backup, this);
     store.addListener({
       connected: () => {
         this.heartbeat.retryNow();
@@ -257,7 +228,7 @@ export class Replica {
     if (now >= this.heartbeat.dueAt && this.#state === 'open') this.#sync();
     this.outbox.send();
     this.#setTimer();
-    this.#tellThread();
+    this.#backup?.tell();
   }
 
   #setTimer(): void {
@@ -282,57 +253,31 @@ export class Replica {
 
   // ---- Leases
 
-  /** The lease for this life, made if there is none. */
-  leaseFor(lifeMs: number): Lease {
-    const lease = this.leases.get(lifeMs);
-    if (lease !== undefined) return lease;
-    this.heartbeat.wishSync();
-    return this.leases.make(lifeMs);
-  }
-
   /** One lease of the module, and one for each other `lockExpiry`, from the first use on. */
   #grantLeases(): void {
     if (this.isClosing) return;
-    const wanted = this.elections.filter(({ isWanted }) => isWanted);
-    for (const { candidate } of wanted) this.leaseFor(candidate.lifeMs);
-    // a command of a replica that competes for nothing needs an incarnation too
-    const isNothingNoted = this.view.isUnnoted && this.#elections.size > 0;
-    if (wanted.length > 0 || isNothingNoted || this.leases.all.length > 0) this.leaseFor(this.parts.lifeMs);
+    const { leases, view } = this;
+    for (const { candidate, isWanted } of this.#elections.values()) if (isWanted) leases.of(candidate.lifeMs);
+    // a command of a replica that competes for no record needs an incarnation too
+    const needsIncarnation = view.isUnnoted && this.#elections.size > 0;
+    if (needsIncarnation || leases.all.length > 0) leases.of(this.parts.lifeMs);
   }
 
   /** Gives up what is past its deadline. */
   #expire(): void {
     this.takeReports();
-    const now = this.clock.now();
-    for (const lease of this.leases.all)
-      if (lease.deadline !== undefined && now >= lease.deadline.now) this.leases.end(lease);
+    this.leases.expire();
     for (const election of this.#elections.values()) election.expire();
   }
 
   /** The deadline of a lease may be later than the main thread knows. */
   takeReports(): void {
-    for (const { incarnation, id, sent } of this.parts.backup?.takeReports() ?? []) {
-      if (!this.view.isEmpty && incarnation === this.view.incarnation.id) this.leases.find(id)?.extend(sent);
-    }
-  }
-
-  #tellThread(): void {
-    const { backup } = this.parts;
-    if (backup === undefined || this.view.isEmpty) return;
-    const leases = this.leases.all.flatMap(({ id, deadline }) => (deadline === undefined ? [] : { id, deadline }));
-    const { sentAt, intervalMs } = this.heartbeat;
-    const state = { incarnation: this.view.incarnation.id, sentAt, intervalMs, leases };
-    if (isDeepStrictEqual(state, this.#told)) return;
-    this.#told = state;
-    backup.update(state);
+    this.#backup?.takeReports();
   }
 
   /** The process ends: no run starts from now on. If it survives that, its terms end in the next turn of the event loop. */
   disown(): void {
-    for (const lease of this.leases.all) {
-      lease.deadline = { now: -Infinity, wall: -Infinity };
-      this.leases.end(lease);
-    }
+    this.leases.disown();
     this.#scheduleTurn();
   }
 
@@ -342,14 +287,9 @@ export class Replica {
   #scheduleRead(names: readonly string[] | '*'): void {
     const elections = names === '*' ? this.elections : names.flatMap((name) => this.#elections.get(name) ?? []);
     if (elections.length === 0) return;
-    const at = elections.some(({ isInHurry }) => isInHurry) ? -Infinity : this.afterHerd();
+    const at = elections.some(({ isInHurry }) => isInHurry) ? -Infinity : this.heartbeat.afterHerd;
     for (const { name } of elections) this.heartbeat.wish(name, at);
     this.#scheduleTurn();
-  }
-
-  /** Up to 2 ms for each living lease, and an interval at most. */
-  afterHerd(): number {
-    return this.clock.now() + this.#herdShare * Math.min(2 * this.view.leases.size, this.heartbeat.intervalMs);
   }
 
   /** In this turn. */
@@ -366,17 +306,8 @@ export class Replica {
   #sync(): void {
     const names = [...this.#elections.keys()];
     const always = this.elections.filter(({ writer }) => writer.isDoubtful).map(({ name }) => name);
-    const leases = this.leases.all;
-    const sync = this.heartbeat.next(
-      {
-        isNewcomer: this.view.isEmpty,
-        renew: leases.filter(({ mustGrant }) => !mustGrant).map(({ id }) => id),
-        grant: leases.filter(({ mustGrant }) => mustGrant).map(({ id }) => id),
-        revoke: [],
-      },
-      names,
-      always,
-    );
+    const leases = { isNewcomer: this.view.isEmpty, ...this.leases.wishes, revoke: [] };
+    const sync = this.heartbeat.next(leases, names, always);
     promised(() => this.parts.store.sync(sync.request)).then(
       (result) => {
         this.turn(() => {
@@ -397,13 +328,12 @@ export class Replica {
     const { request, sent, order } = sync;
     const isNew = this.view.isOther(result.incarnation);
     const areLeasesOthers = this.view.learn(result, sent);
-    this.heartbeat.answered();
-    this.#herdShare = this.random();
+    this.heartbeat.answered(this.view.leases.size);
     this.failure = undefined;
     this.observer.synced?.(sync, result, isNew);
     if (isNew) this.#met(request.read);
     else {
-      for (const id of [...request.renew, ...request.grant]) this.#confirm(id, result, sent);
+      this.leases.answered(sync, result);
       request.read.forEach((name, index) => {
         this.#seen(name, seenRecord(result.records[index], this.#elections.get(name)?.record), order);
       });
@@ -412,15 +342,6 @@ export class Replica {
       election.term?.confirmed();
       if (areLeasesOthers) election.lookAt = -Infinity;
     }
-  }
-
-  #confirm(id: string, { leases }: SyncResult, sent: Sync['sent']): void {
-    const lease = this.leases.find(id);
-    if (lease === undefined) return;
-    if (leases.has(id)) {
-      lease.mustGrant = false;
-      lease.extend(sent);
-    } else this.leases.end(lease);
   }
 
   #seen(name: string, record: SeenRecord, order: number): void {
@@ -436,12 +357,7 @@ export class Replica {
    * because each election looks.
    */
   #met(read: readonly string[]): void {
-    const { clock } = this;
-    for (const lease of this.leases.all) {
-      if (lease.deadline === undefined) continue;
-      if (lease.isValid(clock)) lease.mustGrant = true;
-      else this.leases.end(lease);
-    }
+    this.leases.meet();
     for (const election of this.#elections.values()) election.met();
     for (const name of read) this.heartbeat.wish(name);
   }

@@ -135,7 +135,7 @@ describe('the requests of a replica', () => {
     const grant = numbered(2_000).map((name) => `${name}.1@10000`);
     world.server.sync({ isNewcomer: false, renew: [], grant, revoke: [], read: [] });
     await world.clock.advance(3_000);
-    expect(a.replica.afterHerd() - world.clock.now()).toBeLessThan(3_000);
+    expect(a.replica.heartbeat.afterHerd - world.clock.now()).toBeLessThan(3_000);
   });
 
   it('read each record once a second while no messages arrive', async () => {

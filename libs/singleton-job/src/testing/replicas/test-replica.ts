@@ -3,7 +3,7 @@ import { type LogSink } from '../../log/operator-log.js';
 import { type JobObserver } from '../../base/events/observer.js';
 import { type RunInterceptor } from '../../base/events/run-interceptor.js';
 import { BackupHeartbeats } from '../../heartbeat-thread/backup-heartbeats.js';
-import { type BackupReport, type HeartbeatBackup } from '../../leadership/replica.js';
+import { type BackupReport, type HeartbeatBackup } from '../../leadership/backup.js';
 import { type ResolvedOptions, resolveOptions } from '../../options/resolve-options.js';
 import { type SingletonJobOptions } from '../../options/singleton-job.options.js';
 import { createServices, type Services } from '../../control/create-services.js';

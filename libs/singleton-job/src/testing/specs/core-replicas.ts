@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect } from '@jest/globals';
+import { type HeartbeatBackup } from '../../leadership/backup.js';
 import { type Order } from '../../leadership/decide.js';
 import { type Edit } from '../../leadership/edit.js';
 import { type Candidate, type Election } from '../../leadership/election.js';
 import { type Command, type JobRecord, type OwnFields } from '../../leadership/record.js';
-import { type HeartbeatBackup, Replica } from '../../leadership/replica.js';
+import { Replica } from '../../leadership/replica.js';
 import { type Backlog, type Term } from '../../leadership/term.js';
 import { MemoryStore } from '../../store/memory.js';
 import { type CasRequest, type StoreListener, type SyncRequest, type SyncResult } from '../../store/store.js';
