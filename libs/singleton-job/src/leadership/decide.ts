@@ -9,7 +9,6 @@ import {
   type RunRecord,
   type SeenRecord,
 } from './record.js';
-import { type Term } from './term.js';
 import { type View } from './view.js';
 
 /** What was seen of the store. */
@@ -20,6 +19,16 @@ export interface Self {
   readonly replicaId: string;
   /** The holder of its present term. */
   readonly holder: Holder | undefined;
+}
+
+/** What one replica knows of a term of its own, beside the record. */
+export interface OwnTerm {
+  readonly holder: Holder;
+  readonly fencingToken: number;
+  /** The leader's fields as the record should have them. */
+  readonly own: OwnFields;
+  /** In a new incarnation, until the record has been written again: the record as seen before. */
+  readonly reclaim: { readonly before: SeenRecord } | undefined;
 }
 
 /** Whether the holder has written the record in the present incarnation. */
@@ -128,7 +137,7 @@ export function claimsLostUntil(
  * What earlier leaders leave: the record, or the fields of the last term of this replica, which the record may lack, if no later term has been
  * there.
  */
-export function leftBehind(value: JobRecord, last?: Pick<Term, 'own' | 'fencingToken'>): OwnFields {
+export function leftBehind(value: JobRecord, last?: Pick<OwnTerm, 'own' | 'fencingToken'>): OwnFields {
   const { own = {}, fencingToken = -1 } = last ?? {};
   const isMine = fencingToken >= (value.fencingToken ?? 0);
   const lastScheduledAt =
@@ -150,12 +159,7 @@ export function interruptedRun(run: RunRecord | undefined, storeNow: number): Ru
 export type TermStep = 'serve' | 'reclaim' | 'lost';
 
 /** Another holder, a deleted or an unreadable record ends a term. In a new incarnation the record is written again. */
-export function termStep(
-  term: Pick<Term, 'holder' | 'fencingToken' | 'reclaim'>,
-  record: SeenRecord,
-  sight: Sight,
-  replicaId: string,
-): TermStep {
+export function termStep(term: Omit<OwnTerm, 'own'>, record: SeenRecord, sight: Sight, replicaId: string): TermStep {
   const { value } = record;
   if (value?.holder === term.holder && isOfNow(value, sight)) return 'serve';
   if (term.reclaim === undefined) return 'lost';
@@ -184,7 +188,7 @@ export interface Order {
  */
 export function patched(
   record: SeenRecord,
-  { holder, fencingToken, own, reclaim }: Pick<Term, 'holder' | 'fencingToken' | 'own' | 'reclaim'>,
+  { holder, fencingToken, own, reclaim }: OwnTerm,
   order: Order | undefined,
   incarnation: string,
 ): JobRecord {

@@ -1,6 +1,7 @@
+import { type Clock } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { type JobRecord, type SeenRecord } from './record.js';
-import { type Replica } from './replica.js';
+import { type View } from './view.js';
 
 /** How long a caller waits for the effect of a command. */
 export const COMMAND_MS = 2_000;
@@ -38,7 +39,7 @@ interface EditWrite {
 export class Edits {
   readonly #open = new Set<OpenEdit>();
 
-  constructor(private readonly replica: Pick<Replica, 'clock' | 'view'>) {}
+  constructor(private readonly replica: { readonly clock: Clock; readonly view: View }) {}
 
   get areOpen(): boolean {
     return this.#open.size > 0;

@@ -1,7 +1,8 @@
 import { type JobEvents, type Reason } from '../base/events/events.js';
 import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, Edits } from './edit.js';
-import { type Lease } from './lease.js';
+import { type Heartbeat } from './heartbeat.js';
+import { type Lease, type OwnLeases } from './lease.js';
 import {
   ABSENT,
   type Command,
@@ -12,9 +13,8 @@ import {
   replicaOf,
   type SeenRecord,
 } from './record.js';
-import { type Replica } from './replica.js';
-import { type Backlog, RELEASING, Term, type TermEnd } from './term.js';
-import { type WriteAnswer, Writer } from './writes.js';
+import { type Backlog, RELEASING, Term, type TermEnd, type TermReplica } from './term.js';
+import { type Outbox, type WriteAnswer, Writer } from './writes.js';
 
 /** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
 const FORGET_LOCK_MS = 24 * 3_600_000;
@@ -68,6 +68,23 @@ export interface ElectionObserver {
   failed?(election: Election, error: unknown): void;
 }
 
+/** The replica, as its elections see it. */
+export interface ElectionReplica extends TermReplica {
+  /** The name of this process in leases: different for each process. */
+  readonly id: string;
+  readonly leases: OwnLeases;
+  readonly heartbeat: Heartbeat;
+  readonly outbox: Outbox;
+  readonly observer: ElectionObserver;
+  readonly isClosing: boolean;
+  /** How long to wait before a take. */
+  takeDelayMs(): number;
+  /** The election is to be looked at now. */
+  touched(election: Election): void;
+  /** A turn begins at this monotonic time at the latest. */
+  wakeBy(at: number): void;
+}
+
 /**
  * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by looking: {@link look} decides from
  * what was seen and the time alone, however that was learned.
@@ -105,7 +122,7 @@ export class Election {
   constructor(
     /** A later one of the same record takes its place. */
     public candidate: Candidate,
-    private readonly replica: Replica,
+    private readonly replica: ElectionReplica,
   ) {
     this.#edits = new Edits(replica);
   }
@@ -379,7 +396,7 @@ export class Election {
     const { replica, candidate } = this;
     const to = decide.givenTo(value, replica.view.storeNow());
     if (candidate.kind === 'lock' || to === replica.id) return 0;
-    return decide.takeDelayMs(replica.crowd, replica.random) + (to === undefined ? 0 : decide.LEFT_TO_IT_MS);
+    return replica.takeDelayMs() + (to === undefined ? 0 : decide.LEFT_TO_IT_MS);
   }
 
   #wants({ value, isUnreadable }: SeenRecord): boolean {

@@ -3,8 +3,8 @@ import { sleep } from '../base/time/sleep.js';
 import { within } from '../base/time/within.js';
 import { type Store, type SyncResult } from '../store/store.js';
 import { BackupLink, type HeartbeatBackup } from './backup.js';
-import { type Crowd } from './decide.js';
-import { type Candidate, Election, type ElectionObserver } from './election.js';
+import { type Crowd, takeDelayMs } from './decide.js';
+import { type Candidate, Election, type ElectionObserver, type ElectionReplica } from './election.js';
 import { Heartbeat, type Sync } from './heartbeat.js';
 import { OwnLeases } from './lease.js';
 import { promised } from './promised.js';
@@ -50,15 +50,15 @@ interface Read {
  * One process: what it has seen, its leases, and its elections in one table with one timer. Whatever happens ends in a turn: deadlines first, then
  * each election looks, then what they want to write and to read leaves.
  */
-export class Replica {
+export class Replica implements ElectionReplica {
   readonly id: string;
   readonly clock: Clock;
-  readonly random: () => number;
   readonly observer: ReplicaObserver;
   readonly view: View;
   readonly leases: OwnLeases;
   readonly heartbeat: Heartbeat;
   readonly outbox: Outbox;
+  /** In the turn under way. */
   #crowd: Crowd | undefined;
   readonly #elections = new Map<string, Election>();
   readonly #reads = new Set<Read>();
@@ -75,7 +75,6 @@ export class Replica {
     const { id, clock, store, observer, random, backup } = parts;
     this.id = id;
     this.clock = clock;
-    this.random = random;
     this.observer = observer;
     this.view = new View(clock);
     this.heartbeat = new Heartbeat(clock, parts.heartbeatIntervalMs, random);
@@ -292,15 +291,14 @@ export class Replica {
     this.#scheduleTurn();
   }
 
-  /** In this turn. */
-  get crowd(): Crowd {
+  takeDelayMs(): number {
     const { elections, view } = this;
     this.#crowd ??= {
       others: view.replicas - 1,
       led: elections.filter(({ term }) => term !== undefined).length,
       jobs: elections.filter(({ candidate }) => candidate.kind === 'job').length,
     };
-    return this.#crowd;
+    return takeDelayMs(this.#crowd, this.parts.random);
   }
 
   #sync(): void {

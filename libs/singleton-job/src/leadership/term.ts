@@ -1,10 +1,9 @@
 import { type Reason } from '../base/events/events.js';
-import { instant, type Instant } from '../base/time/clock.js';
-import { type Order } from './decide.js';
-import { type Election } from './election.js';
+import { type Clock, instant, type Instant } from '../base/time/clock.js';
+import { type Order, type OwnTerm } from './decide.js';
 import { isBefore, type Lease } from './lease.js';
 import { type Command, type Holder, type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
-import { type Replica } from './replica.js';
+import { type View } from './view.js';
 
 /** The answer of a leader that gives the job back. */
 export const RELEASING = 'releasing';
@@ -40,11 +39,29 @@ interface TermFacts extends Pick<Term, 'name' | 'holder' | 'fencingToken' | 'lea
   readonly ignoredCommand: string | undefined;
 }
 
+/** The replica, as its terms see it. */
+export interface TermReplica {
+  readonly clock: Clock;
+  readonly view: View;
+  /** The deadline of a lease may be later than the main thread knows. */
+  takeReports(): void;
+  /** A sync leaves at once. */
+  syncNow(): void;
+}
+
+/** The election, as its term sees it. */
+interface TermElection {
+  /** Looks now. */
+  touch(): void;
+  /** Looks at this monotonic time at the latest. */
+  lookBy(at: number): void;
+}
+
 /**
  * One uninterrupted leadership: a take that was applied. A run starts only while {@link isValid}, and {@link signal} aborts it. What the record
  * should say is set here, and the election writes it.
  */
-export class Term {
+export class Term implements OwnTerm {
   /** Name of the record. */
   readonly name: string;
   readonly holder: Holder;
@@ -76,8 +93,8 @@ export class Term {
 
   constructor(
     { name, holder, fencingToken, lease, backlog, own, ignoredCommand }: TermFacts,
-    private readonly replica: Pick<Replica, 'clock' | 'view' | 'takeReports' | 'syncNow'>,
-    private readonly election: Pick<Election, 'touch' | 'lookBy'>,
+    private readonly replica: TermReplica,
+    private readonly election: TermElection,
   ) {
     this.name = name;
     this.holder = holder;

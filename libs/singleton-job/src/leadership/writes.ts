@@ -1,6 +1,7 @@
 import { type Store, type Write } from '../store/store.js';
+import { type Heartbeat } from './heartbeat.js';
 import { promised } from './promised.js';
-import { type Replica } from './replica.js';
+import { type View } from './view.js';
 
 /** Between two writes of a record that were not carried out. */
 const FIRST_PAUSE_MS = 250;
@@ -25,13 +26,21 @@ export interface WriteAnswer {
   readonly order: number;
 }
 
+/** The replica, as its outbox sees it. */
+interface OutboxReplica {
+  readonly view: View;
+  readonly heartbeat: Heartbeat;
+  readonly observer: { wrote?(failure: unknown): void };
+  turn(what: () => void): void;
+}
+
 /** What a replica writes. All writes of a turn leave in one request for each `until`. */
 export class Outbox {
   readonly #open = new Set<Promise<void>>();
   #writes: RecordWrite[] = [];
 
   constructor(
-    private readonly replica: Pick<Replica, 'view' | 'heartbeat' | 'observer' | 'turn'>,
+    private readonly replica: OutboxReplica,
     private readonly store: Pick<Store, 'compareAndSet' | 'publish'>,
   ) {}
 
