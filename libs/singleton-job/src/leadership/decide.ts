@@ -50,23 +50,15 @@ export function isNewest({ value, isAsMet }: SeenRecord, sight: Sight): boolean 
   return !sight.sawAnother || (isAsMet !== true && value?.steeredIn !== sight.incarnation.id);
 }
 
-/** It names a lease of this replica, which has no such term: after a lost answer, a late request or an old snapshot. */
-export function isStray({ value }: SeenRecord, { replicaId, holder }: Self): boolean {
-  return value?.holder !== undefined && replicaOf(leaseOf(value.holder)) === replicaId && value.holder !== holder;
-}
-
-/** Whether a living leader holds the record. */
-export function isHeld(record: SeenRecord, self: Self, sight: Sight): boolean {
-  return looksHeld(record, sight) && !isStray(record, self);
-}
-
-/** Whether the others take it for held, although it is a stray. */
-export function mustRelease(record: SeenRecord, self: Self, sight: Sight): boolean {
-  return looksHeld(record, sight) && isStray(record, self);
-}
-
-function looksHeld({ value }: SeenRecord, sight: Sight): boolean {
-  return value?.holder !== undefined && sight.leases.has(leaseOf(value.holder)) && isOfNow(value, sight);
+/**
+ * Whether a living leader holds the record. A stray looks so to the other replicas: it names a lease of this one, which has no such term, after a lost
+ * answer, a late request or an old snapshot.
+ */
+export function standing({ value }: SeenRecord, { replicaId, holder }: Self, sight: Sight): 'free' | 'held' | 'stray' {
+  if (value?.holder === undefined || !isOfNow(value, sight)) return 'free';
+  const lease = leaseOf(value.holder);
+  if (!sight.leases.has(lease)) return 'free';
+  return replicaOf(lease) === replicaId && value.holder !== holder ? 'stray' : 'held';
 }
 
 /**
@@ -163,7 +155,7 @@ export function termStep(term: Omit<OwnTerm, 'own'>, record: SeenRecord, sight: 
   const { value } = record;
   if (value?.holder === term.holder && isOfNow(value, sight)) return 'serve';
   if (term.reclaim === undefined) return 'lost';
-  const isTaken = isHeld(record, { replicaId, holder: term.holder }, sight);
+  const isTaken = standing(record, { replicaId, holder: term.holder }, sight) === 'held';
   const isLater = (value?.fencingToken ?? 0) > term.fencingToken;
   return isTaken || isLater || record.isUnreadable === true ? 'lost' : 'reclaim';
 }

@@ -229,15 +229,14 @@ export class Election {
   get isHeld(): boolean {
     const { clock, view } = this.replica;
     const { holder } = this.lastSeen.value ?? {};
-    if (holder === undefined || view.isEmpty || !decide.isHeld(this.lastSeen, this.#self, view)) return false;
+    if (holder === undefined || this.#standing(this.lastSeen) !== 'held') return false;
     return clock.now() < view.endOf(leaseOf(holder));
   }
 
   /** Nothing of it runs or is written, and it leaves no stray as far as it has seen. */
   get isIdle(): boolean {
-    const { record, replica } = this;
     if (this.term !== undefined || this.writer.isOpen || !this.candidate.isIdle) return false;
-    return record === undefined || replica.view.isEmpty || !decide.mustRelease(record, this.#self, replica.view);
+    return this.record === undefined || this.#standing(this.record) !== 'stray';
   }
 
   /** Whether it may be forgotten. After a write it must have read the record, which may be a stray. */
@@ -361,18 +360,20 @@ export class Election {
     return false;
   }
 
-  get #self(): decide.Self {
-    return { replicaId: this.replica.id, holder: this.term?.holder };
+  #standing(record: SeenRecord): ReturnType<typeof decide.standing> {
+    const { id: replicaId, view } = this.replica;
+    return view.isEmpty ? 'free' : decide.standing(record, { replicaId, holder: this.term?.holder }, view);
   }
 
   // ---- Following
 
   #follow(record: SeenRecord): void {
     const { replica, candidate } = this;
-    const { view, clock } = replica;
+    const { clock } = replica;
+    const standing = this.#standing(record);
     if (!this.#wants(record)) {
       this.#takeAt = undefined;
-      const mustRelease = candidate.isIdle && decide.mustRelease(record, this.#self, view);
+      const mustRelease = standing === 'stray' && candidate.isIdle;
       // in data of before that came back it hides a later leader, who writes the record again
       if (mustRelease && this.#isAt(this.graceEnd()) && this.#mayWrite) this.#writeRelease(record.value ?? {});
       return;
@@ -383,7 +384,7 @@ export class Election {
       replica.heartbeat.wish(this.name);
       return;
     }
-    if (decide.isHeld(record, this.#self, view)) {
+    if (standing === 'held') {
       this.#watch(record);
       return;
     }
