@@ -203,10 +203,10 @@ export class Rules {
 
   #ended(led: Led): void {
     const { term, process, watched, beganAt } = led;
-    const { name, end, reclaim, order, holder } = term;
+    const { name, end, reclaim, orders, holder } = term;
     if (process.isOver) return;
     this.world.say(process.id, 'ENDS', name, holder, end);
-    if (order?.outcome === 'started') this.#lostTriggers.add(order.id);
+    if (orders.open?.outcome === 'started') this.#lostTriggers.add(orders.open.id);
     // a process that ends may leave a run behind, whose lease is not given back
     if (end !== 'abandoned' || !isBusy(led)) this.#forget(name, (other) => other !== led);
     const election = process.replica.find(name);
@@ -249,7 +249,7 @@ export class Rules {
         const { term } = led;
         if (led.process !== process) continue;
         if (isBusy(led) && this.#isValid(led)) this.#lastEnd.set(name, this.#t);
-        if (term.order?.outcome === 'started') this.#lostTriggers.add(term.order.id);
+        if (term.orders.open?.outcome === 'started') this.#lostTriggers.add(term.orders.open.id);
       }
       this.#forget(name, (led) => led.process !== process);
     }
@@ -307,7 +307,7 @@ export class Rules {
     this.#lastStart.set(name, this.#t);
     if (led === undefined || !this.#isValid(led)) this.#violate('S0', `${name}: ${id} started without a valid term`);
     if (cause === 'trigger') {
-      const command = [...(led?.term.ignoredCommands ?? [])].at(-1) ?? '';
+      const command = [...(led?.term.orders.ignored ?? [])].at(-1) ?? '';
       const times = (this.#triggered.get(command) ?? 0) + 1;
       this.#triggered.set(command, times);
       if (times > 1) this.#violate('T1', `${command} ran twice`);

@@ -3,6 +3,7 @@ import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { type Heartbeat } from './heartbeat.js';
 import { type Lease, type OwnLeases } from './lease.js';
+import { RELEASING } from './orders.js';
 import {
   ABSENT,
   type Command,
@@ -13,7 +14,7 @@ import {
   replicaOf,
   type SeenRecord,
 } from './record.js';
-import { type Backlog, RELEASING, Term, type TermEnd, type TermReplica } from './term.js';
+import { type Backlog, Term, type TermEnd, type TermReplica } from './term.js';
 import { type Outbox, type WriteAnswer, Writer } from './writes.js';
 
 /** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
@@ -435,8 +436,7 @@ export class Election {
     const own = candidate.inherit?.(backlog) ?? {};
     const incarnation = view.incarnation.id;
     const takeover = this.#takeover(record);
-    const ignoredCommand = before.command?.id;
-    const facts = { name: this.name, holder, fencingToken, lease, backlog, own, ignoredCommand };
+    const facts = { name: this.name, holder, fencingToken, lease, backlog, own };
     const settled = ({ revision }: WriteAnswer): void => {
       if (revision !== undefined) this.#begin(new Term(facts, replica, this), takeover);
     };
@@ -487,7 +487,7 @@ export class Election {
       return;
     }
     const keepAt = candidate.kind === 'lock' ? this.writer.sentAt + KEEP_LOCK_MS : Infinity;
-    if (this.#isAt(Math.min(term.saveAt, keepAt)) || term.order !== undefined) this.#save(term, record, term.answer);
+    if (this.#isAt(Math.min(term.saveAt, keepAt)) || term.answer !== undefined) this.#save(term, record, term.answer);
   }
 
   /** `order`: a command whose answer is written too. */
@@ -501,15 +501,15 @@ export class Election {
 
   /** A command is answered first, and carried out when the record shows the answer. */
   #obey(term: Term, command: Command | undefined): void {
-    const { view } = this.replica;
-    if (term.isAnswering(command, view.storeTime)) return;
-    if (!decide.isToBeObeyed(command, term.ignoredCommands, view.storeNow())) return;
-    const { id, action, until } = command;
-    if (term.release !== undefined) term.order = { id, until, outcome: RELEASING };
-    else if (action === 'trigger')
-      term.order = { id, until, outcome: RELEASING, ...this.candidate.trigger?.(term, id) };
+    const { orders } = term;
+    const next = orders.next(command, this.replica.view);
+    if (next === undefined) return;
+    const { id, action, until } = next;
+    orders.open = { id, until, outcome: RELEASING };
+    if (term.release !== undefined) return;
+    if (action === 'trigger') orders.open = { id, until, outcome: RELEASING, ...this.candidate.trigger?.(term, id) };
     else {
-      term.order = { id, until, outcome: 'stepped-down' };
+      orders.open = { id, until, outcome: 'stepped-down' };
       this.#release('stepped-down', STAND_BACK_MS);
     }
   }

@@ -16,7 +16,7 @@ function setup() {
   const hooks = { takeReports: () => undefined as unknown };
   const backlog = { record: undefined, left: {}, lastHolder: undefined, claimsLostUntil: 0, takenAt: 0 };
   const term = new Term(
-    { name: 'job:lock', holder: 'a.1@10000#1', fencingToken: 7, lease, backlog, own: {}, ignoredCommand: undefined },
+    { name: 'job:lock', holder: 'a.1@10000#1', fencingToken: 7, lease, backlog, own: {} },
     {
       clock,
       view: new View(clock),

@@ -2,11 +2,10 @@ import { type Reason } from '../base/events/events.js';
 import { type Clock, instant, type Instant } from '../base/time/clock.js';
 import { type Order, type OwnTerm } from './decide.js';
 import { isBefore, type Lease } from './lease.js';
-import { type Command, type Holder, type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
+import { Orders, RELEASING } from './orders.js';
+import { type Holder, type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
 import { type View } from './view.js';
 
-/** The answer of a leader that gives the job back. */
-export const RELEASING = 'releasing';
 /** A term writes what can wait so often, all terms of a replica in one request. */
 const SAVE_MS = 10_000;
 
@@ -34,10 +33,7 @@ interface Save {
 }
 
 /** What a term begins with. */
-interface TermFacts extends Pick<Term, 'name' | 'holder' | 'fencingToken' | 'lease' | 'backlog' | 'own'> {
-  /** A command that was there before. */
-  readonly ignoredCommand: string | undefined;
-}
+type TermFacts = Pick<Term, 'name' | 'holder' | 'fencingToken' | 'lease' | 'backlog' | 'own'>;
 
 /** The replica, as its terms see it. */
 export interface TermReplica {
@@ -77,10 +73,7 @@ export class Term implements OwnTerm {
   #unsavedSince = Infinity;
   /** What the last write carries, and when it left. */
   #sent: { readonly own: OwnFields; readonly saves: readonly Save[]; readonly at: number } | undefined;
-  /** A command whose outcome is to be written. */
-  order: Order | undefined;
-  /** Commands that were carried out, or there when the term began: an old snapshot may show them again. */
-  readonly ignoredCommands = new Set<string>();
+  readonly orders: Orders;
   /** In a new incarnation, until the record has been written again: the deadline from before, and the record as seen before. */
   reclaim: { readonly by: Instant; readonly before: SeenRecord } | undefined;
   /** Why it is given back, and since when, by the monotonic clock. Undefined: it is not. */
@@ -92,7 +85,7 @@ export class Term implements OwnTerm {
   #doubts: (() => void)[] = [];
 
   constructor(
-    { name, holder, fencingToken, lease, backlog, own, ignoredCommand }: TermFacts,
+    { name, holder, fencingToken, lease, backlog, own }: TermFacts,
     private readonly replica: TermReplica,
     private readonly election: TermElection,
   ) {
@@ -102,7 +95,7 @@ export class Term implements OwnTerm {
     this.lease = lease;
     this.backlog = backlog;
     this.own = own;
-    if (ignoredCommand !== undefined) this.ignoredCommands.add(ignoredCommand);
+    this.orders = new Orders(holder, backlog.record?.command);
     this.startedAt = instant(replica.clock);
   }
 
@@ -205,38 +198,10 @@ export class Term implements OwnTerm {
   }
 
   /** By the election: carries out the command whose answer the record shows. */
-  carryOut({ holder, command, run }: JobRecord = {}): void {
-    const { order } = this;
-    if (order === undefined || holder !== this.holder) return;
-    // the next command may be there already
-    const isShown =
-      command?.id === order.id
-        ? command.outcome !== undefined
-        : order.fields !== undefined && shows({ ...(run && { run }) }, order.fields);
-    if (!isShown) return;
-    this.#ignore(order);
-    if (command?.id === order.id && command.outcome === RELEASING) {
-      order.cancel?.();
-      return;
-    }
-    if (order.fields !== undefined) this.own = { ...this.own, ...order.fields };
-    order.act?.();
-  }
-
-  /** By the election: whether an answer is to be written. One that the record does not show is given up, when it cannot arrive any more. */
-  isAnswering(command: Command | undefined, storeTime: number): boolean {
-    const { order } = this;
-    if (order === undefined) return false;
-    if (command?.id === order.id && storeTime < order.until) return true;
-    this.#ignore(order);
-    order.cancel?.();
-    return false;
-  }
-
-  /** Once, also if an old snapshot shows it again. */
-  #ignore({ id }: Order): void {
-    this.order = undefined;
-    this.ignoredCommands.add(id);
+  carryOut(value: JobRecord = {}): void {
+    const order = this.orders.shown(value);
+    if (order?.fields !== undefined) this.own = { ...this.own, ...order.fields };
+    order?.act?.();
   }
 
   /**
@@ -244,9 +209,9 @@ export class Term implements OwnTerm {
    * are for the same revision, so the record shows which of them counts.
    */
   get answer(): Order | undefined {
-    const { order, release } = this;
-    if (release === undefined || order?.act === undefined) return order;
-    return { id: order.id, until: order.until, outcome: RELEASING };
+    const { open } = this.orders;
+    if (this.release === undefined || open?.act === undefined) return open;
+    return { id: open.id, until: open.until, outcome: RELEASING };
   }
 
   /** By the election: the record shows a pause, or the replica closes, or the term is over, or is given back without an answer. What was claimed is not run. */
@@ -269,7 +234,7 @@ export class Term implements OwnTerm {
     if (this.#end !== undefined) return;
     this.refuseClaims();
     this.#end = { how, deadline: this.deadline };
-    this.order?.cancel?.();
+    this.orders.open?.cancel?.();
     for (const { settle } of this.#saves) settle(false);
     this.#saves = [];
     this.confirmed();

@@ -1,0 +1,52 @@
+import { isToBeObeyed, type Order } from './decide.js';
+import { type Command, type Holder, type JobRecord, shows } from './record.js';
+import { type View } from './view.js';
+
+/** The answer of a leader that gives the job back. */
+export const RELEASING = 'releasing';
+
+/** The commands to the leader of one term, one at a time. The answer is written first, and the command is carried out when the record shows it. */
+export class Orders {
+  /** The one whose answer is to be written. */
+  open: Order | undefined;
+  /** Commands that were carried out, or there when the term began: an old snapshot may show them again. */
+  readonly ignored = new Set<string>();
+
+  constructor(
+    private readonly holder: Holder,
+    before: Command | undefined,
+  ) {
+    if (before !== undefined) this.ignored.add(before.id);
+  }
+
+  /** The order to carry out: the record shows its answer. */
+  shown(value: JobRecord): Order | undefined {
+    const { open } = this;
+    if (open === undefined || value.holder !== this.holder) return undefined;
+    const answer = value.command?.id === open.id ? value.command.outcome : undefined;
+    // the next command may be there already
+    const isNext = value.command?.id !== open.id && open.fields !== undefined && shows(value, open.fields);
+    if (answer === undefined && !isNext) return undefined;
+    this.#close(open);
+    if (answer !== RELEASING) return open;
+    open.cancel?.();
+    return undefined;
+  }
+
+  /** The command to answer now. An answer that the record does not show is given up, when it cannot arrive any more. */
+  next(command: Command | undefined, view: View): Command | undefined {
+    const { open } = this;
+    if (open !== undefined) {
+      if (command?.id === open.id && view.storeTime < open.until) return undefined;
+      this.#close(open);
+      open.cancel?.();
+    }
+    return isToBeObeyed(command, this.ignored, view.storeNow()) ? command : undefined;
+  }
+
+  /** Once, also if an old snapshot shows it again. */
+  #close({ id }: Order): void {
+    this.open = undefined;
+    this.ignored.add(id);
+  }
+}
