@@ -4,6 +4,7 @@ import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { type Heartbeat } from './heartbeat.js';
 import { type Lease, type OwnLeases } from './lease.js';
 import { RELEASING } from './orders.js';
+import { type Backlog, Past } from './past.js';
 import {
   ABSENT,
   type Command,
@@ -14,7 +15,7 @@ import {
   replicaOf,
   type SeenRecord,
 } from './record.js';
-import { type Backlog, Term, type TermEnd, type TermReplica } from './term.js';
+import { Term, type TermEnd, type TermReplica } from './term.js';
 import { type Outbox, type WriteAnswer, Writer } from './writes.js';
 
 /** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
@@ -46,19 +47,12 @@ export interface Candidate {
   looked?(): void;
 }
 
-/** Why a term began. */
-export interface Takeover {
-  readonly because: 'first' | 'released' | 'lease-ended' | 'free';
-  /** The last leader that this replica knows of. */
-  readonly after: string | undefined;
-}
-
 /** How a term was given back. */
 export type TermRelease = Pick<JobEvents['leadershipReleased'], 'reason' | 'confirmed' | 'runInFlight'>;
 
 /** What an election tells. */
 export interface ElectionObserver {
-  gained?(term: Term, takeover: Takeover): void;
+  gained?(term: Term): void;
   /** Not called for a term that was given back. */
   lost?(term: Term, reason: Reason<'leadershipLost'>): void;
   /** The record was written without the holder, or it ends with its lease: then it is not confirmed. */
@@ -106,16 +100,11 @@ export class Election {
   lookAt = -Infinity;
   readonly writer = new Writer();
   readonly #edits: Edits;
-  /** The last one that is over. */
-  #lastTerm: Term | undefined;
-  #highestToken = 0;
+  readonly #past: Past;
   #takeAt: number | undefined;
   #standBackUntil = -Infinity;
   /** The term that was given back last, until the record shows that. */
   #given: Term | undefined;
-  #lastHolder: string | undefined;
-  /** The newest record that was not absent. */
-  #lastValue: JobRecord | undefined;
   #idle: (() => void)[] = [];
   /** A look has thrown since the last term began. */
   #hasFailed = false;
@@ -126,6 +115,7 @@ export class Election {
     private readonly replica: ElectionReplica,
   ) {
     this.#edits = new Edits(replica);
+    this.#past = new Past(replica);
   }
 
   get name(): string {
@@ -262,16 +252,13 @@ export class Election {
   }
 
   #take(record: SeenRecord, order: number): void {
-    const { holder, fencingToken = 0 } = record.value ?? {};
     this.#metOn ??= record.revision;
     this.lastSeen = { ...record, isAsMet: record.revision === this.#metOn };
     this.record = this.lastSeen;
     this.#seenOrder = order;
-    this.#lastValue = record.value ?? this.#lastValue;
-    this.#highestToken = Math.max(this.#highestToken, fencingToken);
+    this.#past.seen(record);
     this.replica.view.meetLife(holderLifeMs(record));
-    if (holder !== undefined) this.#lastHolder = replicaOf(leaseOf(holder));
-    if (holder !== this.#given?.holder) this.#reportReleased(true);
+    if (record.value?.holder !== this.#given?.holder) this.#reportReleased(true);
   }
 
   /** Another incarnation: nothing that was seen counts. */
@@ -420,44 +407,28 @@ export class Election {
   }
 
   #tryToTake(record: SeenRecord, lease: Lease): void {
-    const { candidate, replica } = this;
-    const { clock, view } = replica;
+    const { candidate, name, replica } = this;
     this.#takeAt = undefined;
-    const before = record.value ?? {};
-    const storeNow = view.storeNow();
-    const holder = replica.leases.nextHolder(lease);
-    const fencingToken = decide.nextFencingToken(record, this.#highestToken, storeNow);
-    const claimsLostUntil = decide.claimsLostUntil(record, view, { storeNow, wallNow: clock.wallNow() });
-    const last = before.holder === undefined ? undefined : replicaOf(leaseOf(before.holder));
-    const lastHolder = last === replica.id ? undefined : last;
-    // if the record is gone, what was seen last is still true of the past
-    const left = decide.leftBehind(record.value ?? this.#lastValue ?? {}, this.#lastTerm);
-    const backlog: Backlog = { record: record.value, left, lastHolder, claimsLostUntil, takenAt: storeNow };
+    const backlog = this.#past.backlog(record);
     const own = candidate.inherit?.(backlog) ?? {};
-    const incarnation = view.incarnation.id;
-    const takeover = this.#takeover(record);
-    const facts = { name: this.name, holder, fencingToken, lease, backlog, own };
+    const holder = replica.leases.nextHolder(lease);
+    const fencingToken = this.#past.nextFencingToken(record, backlog);
+    const incarnation = replica.view.incarnation.id;
     const settled = ({ revision }: WriteAnswer): void => {
-      if (revision !== undefined) this.#begin(new Term(facts, replica, this), takeover);
+      const facts = { name, holder, fencingToken, lease, backlog, own };
+      if (revision !== undefined) this.#begin(new Term(facts, replica, this));
     };
-    this.#write({ ...before, steeredIn: undefined, ...own, holder, fencingToken, incarnation }, { settled });
-  }
-
-  #takeover({ value }: SeenRecord): Takeover {
-    const after = this.#lastHolder;
-    if (value === undefined) return { because: this.replica.view.incarnation.isFirst ? 'first' : 'free', after };
-    if (value.holder === undefined) return { because: 'released', after };
-    return { because: 'lease-ended', after };
+    this.#write({ ...record.value, steeredIn: undefined, ...own, holder, fencingToken, incarnation }, { settled });
   }
 
   /** The take was applied. What does not begin now is a stray. */
-  #begin(term: Term, takeover: Takeover): void {
+  #begin(term: Term): void {
     const { candidate, replica } = this;
     const isInUse = replica.leases.get(term.lease.lifeMs) === term.lease;
     if (!isInUse || !term.lease.isValid(replica.clock) || !this.isWanted || replica.isClosing) return;
     this.term = term;
     this.#hasFailed = false;
-    replica.observer.gained?.(term, takeover);
+    replica.observer.gained?.(term);
     candidate.lead(term);
   }
 
@@ -518,7 +489,7 @@ export class Election {
     const { candidate, replica, term } = this;
     if (term === undefined) return;
     this.term = undefined;
-    this.#lastTerm = term;
+    this.#past.lastTerm = term;
     term.finish(how);
     if (how === 'released') {
       this.#given = term;
@@ -547,7 +518,7 @@ export class Election {
 
   /** Writes the record without the holder, with what the term leaves. */
   #writeRelease(value: JobRecord): void {
-    const left = this.candidate.kind === 'job' ? decide.leftBehind(value, this.#lastTerm) : {};
+    const left = this.candidate.kind === 'job' ? this.#past.left(value) : {};
     this.#write(decide.released(value, left, this.replica.view.incarnation.id));
   }
 

@@ -3,7 +3,7 @@ import { type JobEvents, type Notify, type Reason } from '../base/events/events.
 import { runnerFailed, scheduleDiffers } from '../base/events/warnings.js';
 import { type Clock } from '../base/time/clock.js';
 import { type StoreListener, type SyncResult } from '../store/store.js';
-import { type Election, type Takeover, type TermRelease } from './election.js';
+import { type Election, type TermRelease } from './election.js';
 import { type Sync } from './heartbeat.js';
 import { Outages } from './outages.js';
 import { jobOf, labelOf, leaseOf, replicaOf, type SeenRecord } from './record.js';
@@ -31,7 +31,8 @@ export class Reports implements ReplicaObserver, StoreListener {
     this.outages = new Outages(parts.clock, parts.notify);
   }
 
-  gained(term: Term, { because, after }: Takeover): void {
+  gained(term: Term): void {
+    const { because, after } = term.backlog;
     this.#ofTerm('leadershipGained', term, { because, ...(after !== undefined && { after }) });
   }
 

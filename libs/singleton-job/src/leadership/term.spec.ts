@@ -14,7 +14,8 @@ function setup() {
   confirm();
   const story: string[] = [];
   const hooks = { takeReports: () => undefined as unknown };
-  const backlog = { record: undefined, left: {}, lastHolder: undefined, claimsLostUntil: 0, takenAt: 0 };
+  const found = { because: 'first', after: undefined, record: undefined, left: {} } as const;
+  const backlog = { ...found, lastHolder: undefined, claimsLostUntil: 0, takenAt: 0 };
   const term = new Term(
     { name: 'job:lock', holder: 'a.1@10000#1', fencingToken: 7, lease, backlog, own: {} },
     {

@@ -3,6 +3,7 @@ import { type Clock, instant, type Instant } from '../base/time/clock.js';
 import { type Order, type OwnTerm } from './decide.js';
 import { isBefore, type Lease } from './lease.js';
 import { Orders, RELEASING } from './orders.js';
+import { type Backlog } from './past.js';
 import { type Holder, type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
 import { type View } from './view.js';
 
@@ -11,20 +12,6 @@ const SAVE_MS = 10_000;
 
 /** How a term ended: given back, taken by another holder, not confirmed in time, or left to expire by a process that ends. */
 export type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
-
-/** What a new leader finds. */
-export interface Backlog {
-  /** The record before the take. Undefined: there was none. */
-  readonly record: JobRecord | undefined;
-  /** What earlier leaders left in it, and what this replica remembers of its own last term. */
-  readonly left: OwnFields;
-  /** The replica that held the record when its lease ended, and is not this one. Undefined: the record was released. */
-  readonly lastHolder: string | undefined;
-  /** Occurrences up to then may have been claimed in data that are gone. 0: no claim is lost. */
-  readonly claimsLostUntil: number;
-  /** The time of the store when the record was taken. */
-  readonly takenAt: number;
-}
 
 interface Save {
   readonly settle: (isSaved: boolean) => void;

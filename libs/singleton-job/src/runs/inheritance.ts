@@ -1,7 +1,7 @@
 import { lifeOf } from '../store/store.js';
 import { interruptedRun } from '../leadership/decide.js';
 import { leaseOf, type OwnFields, type RunRecord } from '../leadership/record.js';
-import { type Backlog } from '../leadership/term.js';
+import { type Backlog } from '../leadership/past.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 
 /** With a longer delay than this, start and end of an interval run are written at once, otherwise the end within 10 s. */

@@ -5,7 +5,8 @@ import { type Edit } from '../../leadership/edit.js';
 import { type Candidate, type Election } from '../../leadership/election.js';
 import { type Command, type JobRecord, type OwnFields } from '../../leadership/record.js';
 import { Replica } from '../../leadership/replica.js';
-import { type Backlog, type Term } from '../../leadership/term.js';
+import { type Backlog } from '../../leadership/past.js';
+import { type Term } from '../../leadership/term.js';
 import { MemoryStore } from '../../store/memory.js';
 import { type CasRequest, type StoreListener, type SyncRequest, type SyncResult } from '../../store/store.js';
 import { FaultyServer } from '../faulty-server.js';
@@ -182,8 +183,8 @@ export class CoreReplicas {
       random: () => random,
       backup,
       observer: {
-        gained: ({ name }, { because }) => {
-          say(`gained ${name}: ${because}`);
+        gained: ({ name, backlog }) => {
+          say(`gained ${name}: ${backlog.because}`);
         },
         lost: ({ name }, how) => {
           say(`lost ${name}: ${how}`);
