@@ -45,7 +45,7 @@ export class BackupLink {
   takeReports(): void {
     const { view, leases } = this.own;
     for (const { incarnation, id, sent } of this.backup.takeReports()) {
-      if (!view.isEmpty && incarnation === view.incarnation.id) leases.find(id)?.extend(sent);
+      if (incarnation === view.incarnation.id) leases.find(id)?.extend(sent);
     }
   }
 

@@ -112,12 +112,11 @@ describe('claims are lost', () => {
     ['up to when it was met, if the clock of the store is behind', 5_000, older, {}],
   ])('%s', (_rule, until, seen, { since = 1_000, storeNow = 0, wallNow = 0 }) => {
     const sight = { ...SIGHT, incarnation: { ...SIGHT.incarnation, since } };
-    expect(decide.claimsLostUntil(seen, sight, { storeNow, wallNow })).toBe(until);
+    expect(decide.claimsLostUntil(seen, sight, storeNow, wallNow)).toBe(until);
   });
 
   it('up to when the incarnation was met, if data of before may have come back', () => {
-    const until = (seen: SeenRecord) =>
-      decide.claimsLostUntil(seen, { ...SIGHT, ...SAW_ANOTHER }, { storeNow: 0, wallNow: 0 });
+    const until = (seen: SeenRecord) => decide.claimsLostUntil(seen, { ...SIGHT, ...SAW_ANOTHER }, 0, 0);
     expect([until(ofNow), until({ ...ofNow, isAsMet: true })]).toEqual([0, 5_000]);
   });
 });
@@ -177,7 +176,12 @@ describe('a term', () => {
   const takenByOneThatIsGone = record({ ...taken, holder: 'c.1@10000#1', fencingToken: 69 });
   const reclaim = { by: { now: 900, wall: 900 }, before: ABSENT };
   const step = (seen: SeenRecord, mustReclaim: boolean) =>
-    decide.termStep({ holder, fencingToken: 70, reclaim: mustReclaim ? reclaim : undefined }, seen, SIGHT, 'a');
+    decide.termStep(
+      { holder, fencingToken: 70, own: {}, reclaim: mustReclaim ? reclaim : undefined },
+      seen,
+      SIGHT,
+      'a',
+    );
 
   it.each<[string, decide.TermStep, SeenRecord]>([
     ['goes on while the record names it', 'serve', record(ours)],

@@ -116,11 +116,7 @@ export function nextFencingToken({ value }: SeenRecord, highestSeen: number, sto
  * Occurrences up to then may have been claimed in data that are gone, so they do not run: the time of the take if there is no record, and
  * the moment at which this replica met the incarnation if the record is older. 0: no claim is lost.
  */
-export function claimsLostUntil(
-  record: SeenRecord,
-  sight: Sight,
-  { storeNow, wallNow }: { readonly storeNow: number; readonly wallNow: number },
-): number {
+export function claimsLostUntil(record: SeenRecord, sight: Sight, storeNow: number, wallNow: number): number {
   if (record.value?.fencingToken === undefined) return Math.max(storeNow, Math.ceil(wallNow));
   return isNewest(record, sight) ? 0 : Math.max(sight.incarnation.since, Math.ceil(sight.metAt.wall));
 }
@@ -151,7 +147,7 @@ export function interruptedRun(run: RunRecord | undefined, storeNow: number): Ru
 export type TermStep = 'serve' | 'reclaim' | 'lost';
 
 /** Another holder, a deleted or an unreadable record ends a term. In a new incarnation the record is written again. */
-export function termStep(term: Omit<OwnTerm, 'own'>, record: SeenRecord, sight: Sight, replicaId: string): TermStep {
+export function termStep(term: OwnTerm, record: SeenRecord, sight: Sight, replicaId: string): TermStep {
   const { value } = record;
   if (value?.holder === term.holder && isOfNow(value, sight)) return 'serve';
   if (term.reclaim === undefined) return 'lost';
@@ -178,12 +174,8 @@ export interface Order {
  * The record of a term with its own fields and the outcome of a command. They are written on the newer of what is there and what was seen before
  * a new incarnation, so that an old snapshot brings no old pause back; but on what is there if it was steered in this incarnation.
  */
-export function patched(
-  record: SeenRecord,
-  { holder, fencingToken, own, reclaim }: OwnTerm,
-  order: Order | undefined,
-  incarnation: string,
-): JobRecord {
+export function patched(record: SeenRecord, term: OwnTerm, order: Order | undefined, incarnation: string): JobRecord {
+  const { holder, fencingToken, own, reclaim } = term;
   const { revision = 0, value: before } = reclaim?.before ?? {};
   const isBeforeNewer = revision > record.revision && record.value?.steeredIn !== incarnation;
   const there = isBeforeNewer ? before : record.value;
@@ -199,11 +191,7 @@ export function released(value: JobRecord, fields: OwnFields, incarnation: strin
 }
 
 /** What a leader does about the command in its record. */
-export function isToBeObeyed(
-  command: Command | undefined,
-  ignored: ReadonlySet<string>,
-  storeNow: number,
-): command is Command {
+export function isToBeObeyed(command: Command | undefined, ignored: ReadonlySet<string>, storeNow: number): boolean {
   if (command === undefined || command.outcome !== undefined || ignored.has(command.id)) return false;
   return storeNow < command.until;
 }

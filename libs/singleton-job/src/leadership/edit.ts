@@ -2,6 +2,7 @@ import { type Clock } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { type JobRecord, type SeenRecord } from './record.js';
 import { type View } from './view.js';
+import { type RecordChange, type WriteAnswer } from './writes.js';
 
 /** How long a caller waits for the effect of a command. */
 export const COMMAND_MS = 2_000;
@@ -29,12 +30,6 @@ interface OpenEdit {
   result?: unknown;
 }
 
-interface EditWrite {
-  readonly edit: Edit<unknown>;
-  readonly value: JobRecord;
-  readonly until: number;
-}
-
 /** The edits of one record under way. */
 export class Edits {
   readonly #open = new Set<OpenEdit>();
@@ -56,7 +51,7 @@ export class Edits {
   }
 
   /** Closes those whose result the record shows, and returns what the first of the others has to write. */
-  look({ value = {}, revision, isUnreadable }: SeenRecord, order: number, mayWrite: boolean): EditWrite | undefined {
+  look({ value = {}, revision, isUnreadable }: SeenRecord, order: number, mayWrite: boolean): RecordChange | undefined {
     const { clock, view } = this.replica;
     for (const open of this.#open) {
       const { edit, since, giveUpAt } = open;
@@ -69,7 +64,11 @@ export class Edits {
       }
       const until = Math.floor(view.storeNow() + giveUpAt - clock.now());
       const changed = mayWrite ? edit.change(value, until) : undefined;
-      if (changed !== undefined) return { edit, value: { ...changed, steeredIn: view.incarnation.id }, until };
+      if (changed === undefined) continue;
+      const settled = ({ failure }: WriteAnswer): void => {
+        if (failure !== undefined) edit.wasUnknown?.(revision);
+      };
+      return { value: { ...changed, steeredIn: view.incarnation.id }, until, settled };
     }
     return undefined;
   }

@@ -1,22 +1,14 @@
 import { type JobEvents, type Reason } from '../base/events/events.js';
+import { lifeOf } from '../store/store.js';
 import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { type Heartbeat } from './heartbeat.js';
 import { type Lease, type OwnLeases } from './lease.js';
 import { RELEASING } from './orders.js';
 import { type Backlog, Past } from './past.js';
-import {
-  ABSENT,
-  type Command,
-  holderLifeMs,
-  type JobRecord,
-  leaseOf,
-  type OwnFields,
-  replicaOf,
-  type SeenRecord,
-} from './record.js';
+import { ABSENT, type Command, type JobRecord, leaseOf, type OwnFields, replicaOf, type SeenRecord } from './record.js';
 import { Term, type TermEnd, type TermReplica } from './term.js';
-import { type Outbox, type WriteAnswer, Writer } from './writes.js';
+import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
 /** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
 const FORGET_LOCK_MS = 24 * 3_600_000;
@@ -211,7 +203,6 @@ export class Election {
   /** Until when, by the monotonic clock, nobody may take the record. -Infinity: it may be taken. */
   graceEnd(): number {
     const { clock, view } = this.replica;
-    if (view.isEmpty) return Infinity;
     const times = { now: clock.now(), storeNow: view.storeNow(), lifeMs: this.candidate.lifeMs };
     return decide.graceEnd(this.record ?? this.lastSeen, view, times);
   }
@@ -252,13 +243,14 @@ export class Election {
   }
 
   #take(record: SeenRecord, order: number): void {
-    this.#metOn ??= record.revision;
-    this.lastSeen = { ...record, isAsMet: record.revision === this.#metOn };
+    const { revision, value, isUnreadable } = record;
+    this.#metOn ??= revision;
+    this.lastSeen = { revision, value, isUnreadable, isAsMet: revision === this.#metOn };
     this.record = this.lastSeen;
     this.#seenOrder = order;
     this.#past.seen(record);
-    this.replica.view.meetLife(holderLifeMs(record));
-    if (record.value?.holder !== this.#given?.holder) this.#reportReleased(true);
+    if (value?.holder !== undefined) this.replica.view.meetLife(lifeOf(leaseOf(value.holder)));
+    if (value?.holder !== this.#given?.holder) this.#reportReleased(true);
   }
 
   /** Another incarnation: nothing that was seen counts. */
@@ -331,14 +323,11 @@ export class Election {
   /** Whether an edit of a caller is being written. */
   #lookAtEdits(record: SeenRecord): boolean {
     const { clock, heartbeat } = this.replica;
-    const { edit, value, until } = this.#edits.look(record, this.#seenOrder, this.#mayWrite) ?? {};
-    const settled = ({ failure }: WriteAnswer): void => {
-      if (failure !== undefined) edit?.wasUnknown?.(record.revision);
-    };
-    if (value !== undefined) this.#write(value, { until, settled });
+    const change = this.#edits.look(record, this.#seenOrder, this.#mayWrite);
+    if (change !== undefined) this.#write(change);
     // it looks again also without a message
     else if (this.#edits.areOpen) heartbeat.wish(this.name, clock.now() + COMMAND_MS / 4);
-    return value !== undefined;
+    return change !== undefined;
   }
 
   /** Has the time come? If not, it looks again then. */
@@ -350,7 +339,7 @@ export class Election {
 
   #standing(record: SeenRecord): ReturnType<typeof decide.standing> {
     const { id: replicaId, view } = this.replica;
-    return view.isEmpty ? 'free' : decide.standing(record, { replicaId, holder: this.term?.holder }, view);
+    return decide.standing(record, { replicaId, holder: this.term?.holder }, view);
   }
 
   // ---- Following
@@ -418,7 +407,8 @@ export class Election {
       const facts = { name, holder, fencingToken, lease, backlog, own };
       if (revision !== undefined) this.#begin(new Term(facts, replica, this));
     };
-    this.#write({ ...record.value, steeredIn: undefined, ...own, holder, fencingToken, incarnation }, { settled });
+    const value = { ...record.value, steeredIn: undefined, ...own, holder, fencingToken, incarnation };
+    this.#write({ value, settled });
   }
 
   /** The take was applied. What does not begin now is a stray. */
@@ -467,7 +457,7 @@ export class Election {
     term.leave();
     const value = decide.patched(record, term, order, this.replica.view.incarnation.id);
     // the caller of a command has given up at its `until`
-    this.#write(value, { isPublished: order !== undefined, until: order?.until });
+    this.#write({ value, until: order?.until, isPublished: order !== undefined });
   }
 
   /** A command is answered first, and carried out when the record shows the answer. */
@@ -519,7 +509,7 @@ export class Election {
   /** Writes the record without the holder, with what the term leaves. */
   #writeRelease(value: JobRecord): void {
     const left = this.candidate.kind === 'job' ? this.#past.left(value) : {};
-    this.#write(decide.released(value, left, this.replica.view.incarnation.id));
+    this.#write({ value: decide.released(value, left, this.replica.view.incarnation.id) });
   }
 
   #reportReleased(confirmed: boolean): void {
@@ -535,27 +525,16 @@ export class Election {
     return this.#isAt(this.writer.nextAt);
   }
 
-  #write(
-    value: JobRecord,
-    {
-      // the end of the own lease
-      until = this.replica.view.storeTime + this.candidate.lifeMs,
-      isPublished = true,
-      settled,
-    }: {
-      readonly until?: number | undefined;
-      readonly isPublished?: boolean;
-      readonly settled?: (answer: WriteAnswer) => void;
-    } = {},
-  ): void {
+  #write(change: RecordChange): void {
     const { candidate, name, record = ABSENT, replica } = this;
+    const { value, until = replica.view.storeTime + candidate.lifeMs, isPublished = true } = change;
     const forget = candidate.kind === 'lock' && { forgetAfterMs: FORGET_LOCK_MS };
     const ask = { name, ifRevision: record.revision, value: JSON.stringify(value), ...forget };
     const answered = (answer: WriteAnswer): void => {
       this.writer.answered(answer, ask.ifRevision, until);
       if (answer.revision === undefined) this.record = undefined;
       else this.#take({ revision: answer.revision, value }, answer.order);
-      settled?.(answer);
+      change.settled?.(answer);
       this.touch();
     };
     this.writer.begin(replica.clock.now());

@@ -58,7 +58,7 @@ export class Past {
       // if the record is gone, what was seen last is still true of the past
       left: this.left(value ?? this.#lastValue),
       lastHolder: because === 'lease-ended' && after !== id ? after : undefined,
-      claimsLostUntil: decide.claimsLostUntil(record, view, { storeNow: takenAt, wallNow: clock.wallNow() }),
+      claimsLostUntil: decide.claimsLostUntil(record, view, takenAt, clock.wallNow()),
       takenAt,
     };
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../base/text/describe-value.js';
-import { type LeaseId, lifeOf, type StoredRecord } from '../store/store.js';
+import { type LeaseId, type StoredRecord } from '../store/store.js';
 
 /** Who holds a record: `lease#attempt`. Each attempt to take a record has a number of its own. */
 export type Holder = string;
@@ -62,7 +62,7 @@ export type OwnFields = Pick<JobRecord, 'schedule' | 'lastScheduledAt' | 'run' |
 export interface SeenRecord {
   readonly revision: number;
   readonly value: JobRecord | undefined;
-  readonly isUnreadable?: true;
+  readonly isUnreadable?: true | undefined;
   /** It has not changed since this replica first saw it in this incarnation. */
   readonly isAsMet?: boolean;
 }
@@ -155,11 +155,6 @@ export function leaseOf(holder: Holder): LeaseId {
 /** `web-1-3b0ab314` of `web-1-3b0ab314.1@10000`. */
 export function replicaOf(lease: LeaseId): string {
   return lease.slice(0, lease.lastIndexOf('.'));
-}
-
-/** The life of the lease of the holder. 0: nobody holds it. */
-export function holderLifeMs({ value }: SeenRecord): number {
-  return value?.holder === undefined ? 0 : lifeOf(leaseOf(value.holder));
 }
 
 /** Whether the record has these fields. */

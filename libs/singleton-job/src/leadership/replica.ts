@@ -1,7 +1,7 @@
 import { type Clock, type Timer } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { within } from '../base/time/within.js';
-import { type Store, type SyncResult } from '../store/store.js';
+import { type Store, type StoreListener, type SyncResult } from '../store/store.js';
 import { BackupLink, type HeartbeatBackup } from './backup.js';
 import { type Crowd, takeDelayMs } from './decide.js';
 import { type Candidate, Election, type ElectionObserver, type ElectionReplica } from './election.js';
@@ -50,7 +50,7 @@ interface Read {
  * One process: what it has seen, its leases, and its elections in one table with one timer. Whatever happens ends in a turn: deadlines first, then
  * each election looks, then what they want to write and to read leaves.
  */
-export class Replica implements ElectionReplica {
+export class Replica implements ElectionReplica, StoreListener {
   readonly id: string;
   readonly clock: Clock;
   readonly observer: ReplicaObserver;
@@ -58,6 +58,7 @@ export class Replica implements ElectionReplica {
   readonly leases: OwnLeases;
   readonly heartbeat: Heartbeat;
   readonly outbox: Outbox;
+  readonly backup: BackupLink | undefined;
   /** In the turn under way. */
   #crowd: Crowd | undefined;
   readonly #elections = new Map<string, Election>();
@@ -68,7 +69,6 @@ export class Replica implements ElectionReplica {
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   /** Why the last sync had no answer. Undefined: it had one. */
   failure: unknown;
-  readonly #backup: BackupLink | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(private readonly parts: ReplicaParts) {
@@ -80,20 +80,8 @@ export class Replica implements ElectionReplica {
     this.heartbeat = new Heartbeat(clock, parts.heartbeatIntervalMs, random);
     this.leases = new OwnLeases(id, clock, this.heartbeat);
     this.outbox = new Outbox(this, store);
-    this.#backup = backup && new BackupLink(backup, this);
-    store.addListener({
-      connected: () => {
-        this.heartbeat.retryNow();
-        this.#scheduleRead('*');
-      },
-      listening: (isListening) => {
-        this.heartbeat.isDeaf = !isListening;
-        this.#scheduleRead('*');
-      },
-      hint: (names) => {
-        this.#scheduleRead(names);
-      },
-    });
+    this.backup = backup && new BackupLink(backup, this);
+    store.addListener(this);
   }
 
   get isClosing(): boolean {
@@ -114,13 +102,9 @@ export class Replica implements ElectionReplica {
 
   /** The election for a candidate. It does not compete yet. */
   electionFor(candidate: Candidate): Election {
-    const existing = this.#elections.get(candidate.name);
-    if (existing !== undefined) {
-      // its edits and its late writes go on
-      existing.candidate = candidate;
-      return existing;
-    }
-    const election = new Election(candidate, this);
+    const election = this.find(candidate.name) ?? new Election(candidate, this);
+    // edits and late writes of an earlier one go on
+    election.candidate = candidate;
     this.#elections.set(candidate.name, election);
     return election;
   }
@@ -227,7 +211,7 @@ export class Replica implements ElectionReplica {
     if (now >= this.heartbeat.dueAt && this.#state === 'open') this.#sync();
     this.outbox.send();
     this.#setTimer();
-    this.#backup?.tell();
+    this.backup?.tell();
   }
 
   #setTimer(): void {
@@ -264,14 +248,9 @@ export class Replica implements ElectionReplica {
 
   /** Gives up what is past its deadline. */
   #expire(): void {
-    this.takeReports();
+    this.backup?.takeReports();
     this.leases.expire();
     for (const election of this.#elections.values()) election.expire();
-  }
-
-  /** The deadline of a lease may be later than the main thread knows. */
-  takeReports(): void {
-    this.#backup?.takeReports();
   }
 
   /** The process ends: no run starts from now on. If it survives that, its terms end in the next turn of the event loop. */
@@ -282,8 +261,18 @@ export class Replica implements ElectionReplica {
 
   // ---- Heartbeat
 
+  connected(): void {
+    this.heartbeat.retryNow();
+    this.hint('*');
+  }
+
+  listening(isListening: boolean): void {
+    this.heartbeat.isDeaf = !isListening;
+    this.hint('*');
+  }
+
   /** These records, or all, may have changed. */
-  #scheduleRead(names: readonly string[] | '*'): void {
+  hint(names: readonly string[] | '*'): void {
     const elections = names === '*' ? this.elections : names.flatMap((name) => this.#elections.get(name) ?? []);
     if (elections.length === 0) return;
     const at = elections.some(({ isInHurry }) => isInHurry) ? -Infinity : this.heartbeat.afterHerd;
@@ -325,7 +314,7 @@ export class Replica implements ElectionReplica {
   #answered(sync: Sync, result: SyncResult): void {
     const { request, sent, order } = sync;
     const isNew = this.view.isOther(result.incarnation);
-    const areLeasesOthers = this.view.learn(result, sent);
+    this.view.learn(result, sent);
     this.heartbeat.answered(this.view.leases.size);
     this.failure = undefined;
     this.observer.synced?.(sync, result, isNew);
@@ -338,7 +327,7 @@ export class Replica implements ElectionReplica {
     }
     for (const election of this.#elections.values()) {
       election.term?.confirmed();
-      if (areLeasesOthers) election.lookAt = -Infinity;
+      if (this.view.hasOtherLeases) election.lookAt = -Infinity;
     }
   }
 

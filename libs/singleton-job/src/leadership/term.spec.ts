@@ -13,7 +13,7 @@ function setup() {
   };
   confirm();
   const story: string[] = [];
-  const hooks = { takeReports: () => undefined as unknown };
+  const hooks = { takeReports: (): void => undefined };
   const found = { because: 'first', after: undefined, record: undefined, left: {} } as const;
   const backlog = { ...found, lastHolder: undefined, claimsLostUntil: 0, takenAt: 0 };
   const term = new Term(
@@ -21,9 +21,7 @@ function setup() {
     {
       clock,
       view: new View(clock),
-      takeReports: () => {
-        hooks.takeReports();
-      },
+      backup: hooks,
       syncNow: () => story.push('doubted'),
     },
     { touch: () => story.push('changed'), lookBy: (at) => story.push(`look by ${at}`) },

@@ -27,17 +27,9 @@ export interface TermReplica {
   readonly clock: Clock;
   readonly view: View;
   /** The deadline of a lease may be later than the main thread knows. */
-  takeReports(): void;
+  readonly backup?: { takeReports(): void } | undefined;
   /** A sync leaves at once. */
   syncNow(): void;
-}
-
-/** The election, as its term sees it. */
-interface TermElection {
-  /** Looks now. */
-  touch(): void;
-  /** Looks at this monotonic time at the latest. */
-  lookBy(at: number): void;
 }
 
 /**
@@ -74,7 +66,8 @@ export class Term implements OwnTerm {
   constructor(
     { name, holder, fencingToken, lease, backlog, own }: TermFacts,
     private readonly replica: TermReplica,
-    private readonly election: TermElection,
+    /** Looks at the record now, or at a monotonic time at the latest. */
+    private readonly election: { touch(): void; lookBy(at: number): void },
   ) {
     this.name = name;
     this.holder = holder;
@@ -121,7 +114,7 @@ export class Term implements OwnTerm {
     const { replica } = this;
     if (this.#end !== undefined) return false;
     if (isBefore(replica.clock, this.deadline)) return true;
-    replica.takeReports();
+    replica.backup?.takeReports();
     if (isBefore(replica.clock, this.deadline)) return true;
     replica.syncNow();
     return false;

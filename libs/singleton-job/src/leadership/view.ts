@@ -4,9 +4,10 @@ import { isLease, replicaOf } from './record.js';
 
 /** What this replica has seen of the store, apart from records. Only answers change it. */
 export class View {
-  #incarnation: Incarnation | undefined;
+  /** Of the last answer that had one. Before that, one that is in no record. */
+  incarnation: Incarnation = { id: '', since: Infinity, isFirst: false };
   /** When this replica met the incarnation. */
-  metAt: Instant = { now: -Infinity, wall: -Infinity };
+  metAt: Instant = { now: Infinity, wall: Infinity };
   /** This replica saw another incarnation before this one. */
   sawAnother = false;
   /** The longest life of a lease that it has met. */
@@ -17,6 +18,8 @@ export class View {
   replicas = 0;
   /** The store has answered, but no replica has kept a lease in it yet. */
   isUnnoted = false;
+  /** The last answer was the first, or other leases lived than in the one before. */
+  hasOtherLeases = false;
   /** The time of the store in its last answer. */
   storeTime = 0;
   #seenAt = 0;
@@ -24,15 +27,9 @@ export class View {
 
   constructor(private readonly clock: Clock) {}
 
-  /** @throws TypeError before the first answer: see {@link isEmpty} */
-  get incarnation(): Incarnation {
-    if (this.#incarnation === undefined) throw new TypeError('the store has not answered yet');
-    return this.#incarnation;
-  }
-
-  /** The store has not answered yet. */
+  /** The store has shown no incarnation yet. */
   get isEmpty(): boolean {
-    return this.#incarnation === undefined;
+    return this.incarnation.id === '';
   }
 
   /** The time of the store, by its last answer. */
@@ -56,28 +53,26 @@ export class View {
 
   /** Whether an answer shows other data than those of before. */
   isOther({ id }: Incarnation): boolean {
-    return id !== '' && this.#incarnation !== undefined && this.#incarnation.id !== id;
+    return id !== '' && !this.isEmpty && this.incarnation.id !== id;
   }
 
-  /** Answers whether this is the first answer, or the leases of the project are others than before. */
-  learn({ time, incarnation, leases: all }: SyncResult, sent: Instant): boolean {
+  learn({ time, incarnation, leases: all }: SyncResult, sent: Instant): void {
     // another program may have put something there
     const leases = new Map([...all].filter(([id]) => isLease(id)));
-    this.#sent = sent;
-    const isFirst = this.isEmpty;
+    const areSame = leases.size === this.leases.size && [...leases.keys()].every((id) => this.leases.has(id));
+    this.hasOtherLeases = this.isEmpty || !areSame;
     this.isUnnoted = incarnation.id === '';
-    if (!this.isUnnoted && this.#incarnation?.id !== incarnation.id) {
-      this.sawAnother = this.#incarnation !== undefined;
-      this.#incarnation = incarnation;
+    if (!this.isUnnoted && this.incarnation.id !== incarnation.id) {
+      this.sawAnother = !this.isEmpty;
+      this.incarnation = incarnation;
       this.metAt = instant(this.clock);
     }
-    const areSame = leases.size === this.leases.size && [...leases.keys()].every((id) => this.leases.has(id));
     this.storeTime = time;
     this.#seenAt = this.clock.now();
+    this.#sent = sent;
     this.leases = leases;
     if (!areSame) this.replicas = new Set([...leases.keys()].map(replicaOf)).size;
     for (const id of leases.keys()) this.meetLife(lifeOf(id));
-    return isFirst || !areSame;
   }
 
   meetLife(lifeMs: number): void {

@@ -1,11 +1,23 @@
 import { type Store, type Write } from '../store/store.js';
 import { type Heartbeat } from './heartbeat.js';
 import { promised } from './promised.js';
+import { type JobRecord } from './record.js';
 import { type View } from './view.js';
 
 /** Between two writes of a record that were not carried out. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3_000;
+
+/** How a record is to change. */
+export interface RecordChange {
+  readonly value: JobRecord;
+  /** By the clock of the store, it is not carried out after that. Left out: the end of the own lease. */
+  readonly until?: number | undefined;
+  /** Other replicas are to look at it now. @default true */
+  readonly isPublished?: boolean;
+  /** Called when the answer has been seen. */
+  readonly settled?: (answer: WriteAnswer) => void;
+}
 
 /** A write of one record. */
 export interface RecordWrite {
