@@ -22,7 +22,7 @@ describe('a record', () => {
   const of = (holder: string, incarnation = 'now') => record({ holder, incarnation });
 
   it.each<[string, string, SeenRecord]>([
-    ['free', 'nobody', record({ incarnation: 'now' })],
+    ['free', 'no holder', record({ incarnation: 'now' })],
     ['held', 'a replica that is alive', of('b.1@10000#1')],
     ['free', 'a replica whose lease has ended', of('b.2@10000#1')],
     ['free', 'a replica that wrote it in an older incarnation', of('b.1@10000#1', 'old')],

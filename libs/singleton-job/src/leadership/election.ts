@@ -4,7 +4,6 @@ import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { type Heartbeat } from './heartbeat.js';
 import { type Lease, type OwnLeases } from './lease.js';
-import { RELEASING } from './orders.js';
 import { type Backlog, Past } from './past.js';
 import { ABSENT, type Command, type JobRecord, leaseOf, type OwnFields, replicaOf, type SeenRecord } from './record.js';
 import { Term, type TermEnd, type TermReplica } from './term.js';
@@ -200,7 +199,7 @@ export class Election {
     return this.pausedAt === undefined && this.leader === undefined;
   }
 
-  /** Until when, by the monotonic clock, nobody may take the record. -Infinity: it may be taken. */
+  /** Until then, by the monotonic clock, no replica may take the record. -Infinity: it may be taken. */
   graceEnd(): number {
     const { clock, view } = this.replica;
     const times = { now: clock.now(), storeNow: view.storeNow(), lifeMs: this.candidate.lifeMs };
@@ -288,19 +287,15 @@ export class Election {
       this.#look();
       this.candidate.looked?.();
     } catch (error) {
-      this.#failed(error);
+      // an error of the library stops no other election, and this one tries again when it has seen the record again
+      if (!this.#hasFailed) {
+        this.#hasFailed = true;
+        this.replica.observer.failed?.(this, error);
+        this.stepDown('runner-failed');
+      }
     }
     // what an unknown write may have left is released later, or ends with its lease
     if (!this.isWanted && this.isIdle) for (const settle of this.#idle.splice(0)) settle();
-  }
-
-  /** An error of the library, which stops no other election. */
-  #failed(error: unknown): void {
-    // it tries again when it has seen the record again
-    if (this.#hasFailed) return;
-    this.#hasFailed = true;
-    this.replica.observer.failed?.(this, error);
-    this.stepDown('runner-failed');
   }
 
   #look(): void {
@@ -462,15 +457,12 @@ export class Election {
 
   /** A command is answered first, and carried out when the record shows the answer. */
   #obey(term: Term, command: Command | undefined): void {
-    const { orders } = term;
-    const next = orders.next(command, this.replica.view);
+    const next = term.orders.next(command, this.replica.view);
     if (next === undefined) return;
-    const { id, action, until } = next;
-    orders.open = { id, until, outcome: RELEASING };
-    if (term.release !== undefined) return;
-    if (action === 'trigger') orders.open = { id, until, outcome: RELEASING, ...this.candidate.trigger?.(term, id) };
+    if (term.release !== undefined) term.orders.answer(next);
+    else if (next.action === 'trigger') term.orders.answer(next, this.candidate.trigger?.(term, next.id));
     else {
-      orders.open = { id, until, outcome: 'stepped-down' };
+      term.orders.answer(next, { outcome: 'stepped-down' });
       this.#release('stepped-down', STAND_BACK_MS);
     }
   }
@@ -508,7 +500,7 @@ export class Election {
 
   /** Writes the record without the holder, with what the term leaves. */
   #writeRelease(value: JobRecord): void {
-    const left = this.candidate.kind === 'job' ? this.#past.left(value) : {};
+    const left = this.candidate.kind === 'job' ? decide.leftBehind(value, this.#past.lastTerm) : {};
     this.#write({ value: decide.released(value, left, this.replica.view.incarnation.id) });
   }
 

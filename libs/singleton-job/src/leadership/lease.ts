@@ -106,10 +106,8 @@ export class OwnLeases {
 
   /** All, and no run starts under them from now on. */
   disown(): void {
-    for (const lease of this.all) {
-      lease.deadline = { now: -Infinity, wall: -Infinity };
-      this.end(lease);
-    }
+    for (const lease of this.all) lease.deadline = { now: -Infinity, wall: -Infinity };
+    this.expire();
   }
 
   /** A sync has confirmed leases, and ends those that are not in its answer. */

@@ -44,6 +44,11 @@ export class Orders {
     return isToBeObeyed(command, this.ignored, view.storeNow()) ? command : undefined;
   }
 
+  /** From now on this answer is written, until the record shows it. */
+  answer({ id, until }: Command, what: Omit<Order, 'id' | 'until'> = { outcome: RELEASING }): void {
+    this.open = { id, until, ...what };
+  }
+
   /** Once, also if an old snapshot shows it again. */
   #close({ id }: Order): void {
     this.open = undefined;

@@ -39,11 +39,6 @@ export class Past {
     if (value.holder !== undefined) this.#lastHolder = replicaOf(leaseOf(value.holder));
   }
 
-  /** What is left behind in the record, if it is released now. */
-  left(value: JobRecord): OwnFields {
-    return decide.leftBehind(value, this.lastTerm);
-  }
-
   /** What a take now finds. */
   backlog(record: SeenRecord): Backlog {
     const { id, clock, view } = this.replica;
@@ -51,16 +46,11 @@ export class Past {
     const takenAt = view.storeNow();
     const because = reasonOf(value, view);
     const after = this.#lastHolder;
-    return {
-      because,
-      after,
-      record: value,
-      // if the record is gone, what was seen last is still true of the past
-      left: this.left(value ?? this.#lastValue),
-      lastHolder: because === 'lease-ended' && after !== id ? after : undefined,
-      claimsLostUntil: decide.claimsLostUntil(record, view, takenAt, clock.wallNow()),
-      takenAt,
-    };
+    const lastHolder = because === 'lease-ended' && after !== id ? after : undefined;
+    // if the record is gone, what was seen last is still true of the past
+    const left = decide.leftBehind(value ?? this.#lastValue, this.lastTerm);
+    const claimsLostUntil = decide.claimsLostUntil(record, view, takenAt, clock.wallNow());
+    return { because, after, record: value, left, lastHolder, claimsLostUntil, takenAt };
   }
 
   nextFencingToken(record: SeenRecord, { takenAt }: Backlog): number {

@@ -39,13 +39,6 @@ export interface ReplicaParts {
   readonly backup?: HeartbeatBackup | undefined;
 }
 
-/** Of a caller: an overview. */
-interface Read {
-  readonly names: ReadonlySet<string>;
-  readonly found: Map<string, SeenRecord>;
-  readonly done: AbortController;
-}
-
 /**
  * One process: what it has seen, its leases, and its elections in one table with one timer. Whatever happens ends in a turn: deadlines first, then
  * each election looks, then what they want to write and to read leaves.
@@ -62,10 +55,13 @@ export class Replica implements ElectionReplica, StoreListener {
   /** In the turn under way. */
   #crowd: Crowd | undefined;
   readonly #elections = new Map<string, Election>();
-  readonly #reads = new Set<Read>();
+  /** Of callers: overviews. */
+  readonly #reads = new Set<{ names: ReadonlySet<string>; found: Map<string, SeenRecord>; done: AbortController }>();
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
-  /** What changes now is seen by the turn under way, or by the one that comes. */
-  #isTurnComing = false;
+  /** A turn is scheduled, and has not begun. */
+  #isTurnScheduled = false;
+  /** A turn is under way: it sees what changes now, or sets a timer for it. */
+  #isInTurn = false;
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   /** Why the last sync had no answer. Undefined: it had one. */
   failure: unknown;
@@ -117,7 +113,7 @@ export class Replica implements ElectionReplica, StoreListener {
   /** Reads records now, whether this replica competes for them or not. Undefined: no answer within `limitMs`. */
   async read(names: readonly string[], limitMs: number): Promise<ReadonlyMap<string, SeenRecord> | undefined> {
     if (names.length === 0) return new Map();
-    const read: Read = { names: new Set(names), found: new Map(), done: new AbortController() };
+    const read = { names: new Set(names), found: new Map<string, SeenRecord>(), done: new AbortController() };
     this.#reads.add(read);
     for (const name of names) this.heartbeat.wish(name);
     this.#scheduleTurn();
@@ -146,9 +142,8 @@ export class Replica implements ElectionReplica, StoreListener {
   }
 
   async #sayGoodbye(): Promise<void> {
-    this.turn(() => {
-      for (const election of this.#elections.values()) election.lookAt = -Infinity;
-    });
+    for (const election of this.#elections.values()) election.lookAt = -Infinity;
+    this.turn();
     await this.outbox.whenAnswered();
     // what is not released by now ends with its lease, unless something of it runs
     for (const election of this.elections) if (election.candidate.isIdle) election.abandon();
@@ -177,9 +172,10 @@ export class Replica implements ElectionReplica, StoreListener {
 
   /** Many events of one turn of the event loop make one turn here, and what has arrived from the store is read before. */
   #scheduleTurn(): void {
-    if (this.#isTurnComing || this.#state === 'new' || this.#state === 'closed') return;
-    this.#isTurnComing = true;
+    if (this.#isTurnScheduled || this.#isInTurn || this.#state === 'new' || this.#state === 'closed') return;
+    this.#isTurnScheduled = true;
     void this.clock.afterIo().then(() => {
+      this.#isTurnScheduled = false;
       this.turn();
     });
   }
@@ -187,13 +183,15 @@ export class Replica implements ElectionReplica, StoreListener {
   /** `what`: an answer of the store, which is not read any more after the close. */
   turn(what?: () => void): void {
     if (this.#state === 'closed') return;
-    this.#isTurnComing = true;
+    this.#isInTurn = true;
     try {
       what?.();
-      this.#expire();
+      this.backup?.takeReports();
+      this.leases.expire();
+      for (const election of this.#elections.values()) election.expire();
       this.#look();
     } finally {
-      this.#isTurnComing = false;
+      this.#isInTurn = false;
     }
   }
 
@@ -244,13 +242,6 @@ export class Replica implements ElectionReplica, StoreListener {
     // a command of a replica that competes for no record needs an incarnation too
     const needsIncarnation = view.isUnnoted && this.#elections.size > 0;
     if (needsIncarnation || leases.all.length > 0) leases.of(this.parts.lifeMs);
-  }
-
-  /** Gives up what is past its deadline. */
-  #expire(): void {
-    this.backup?.takeReports();
-    this.leases.expire();
-    for (const election of this.#elections.values()) election.expire();
   }
 
   /** The process ends: no run starts from now on. If it survives that, its terms end in the next turn of the event loop. */
@@ -318,8 +309,12 @@ export class Replica implements ElectionReplica, StoreListener {
     this.heartbeat.answered(this.view.leases.size);
     this.failure = undefined;
     this.observer.synced?.(sync, result, isNew);
-    if (isNew) this.#met(request.read);
-    else {
+    if (isNew) {
+      // this answer extends no lease: a full sync follows, which asks for all that is still trusted, and for what each election looks at
+      this.leases.meet();
+      for (const election of this.#elections.values()) election.met();
+      for (const name of request.read) this.heartbeat.wish(name);
+    } else {
       this.leases.answered(sync, result);
       request.read.forEach((name, index) => {
         this.#seen(name, seenRecord(result.records[index], this.#elections.get(name)?.record), order);
@@ -337,15 +332,5 @@ export class Replica implements ElectionReplica, StoreListener {
       if (names.has(name)) found.set(name, record);
       if (names.size === found.size) done.abort();
     }
-  }
-
-  /**
-   * Another incarnation. This answer extends no lease: a full sync follows, with a grant for all that is still trusted, and with all records,
-   * because each election looks.
-   */
-  #met(read: readonly string[]): void {
-    this.leases.meet();
-    for (const election of this.#elections.values()) election.met();
-    for (const name of read) this.heartbeat.wish(name);
   }
 }

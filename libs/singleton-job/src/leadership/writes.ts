@@ -94,10 +94,9 @@ export class Outbox {
         answered({ revision: ofNow[index], failure, order });
       });
     });
-    const published = writes.filter(
-      ({ isPublished }, index) => isPublished && (failure ?? revisions[index]) !== undefined,
+    const names = writes.flatMap(({ ask, isPublished }, index) =>
+      isPublished && (failure ?? revisions[index]) !== undefined ? ask.name : [],
     );
-    const names = published.map(({ ask }) => ask.name);
     // a failure of a message is no failure of anything else
     if (names.length > 0) promised(() => this.store.publish?.(names)).catch(() => undefined);
   }
