@@ -1,68 +1,141 @@
-import { Redis } from 'ioredis';
-import { RedisServer, type RedisServerOptions } from '../../../tools/replicas/redis/index.js';
-import { ReplicaPair, type PairOptions } from './replica-pair.js';
+import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
+import { cron } from '../../../libs/singleton-job/src/schedule/cron/cron.js';
+import { fixedRate } from '../../../libs/singleton-job/src/schedule/fixed-rate.js';
+import { interval } from '../../../libs/singleton-job/src/schedule/interval.js';
+import { job } from '../../../libs/singleton-job/src/testing/specs/job.js';
+import { PATIENCE_MS } from '../../../tools/replicas/busy-machine.js';
+import { type RecordedRun } from '../../../tools/replicas/history.js';
+import { type RedisServerOptions } from '../../../tools/replicas/redis/index.js';
 import { TcpProxy } from '../../../tools/replicas/tcp-proxy.js';
+import { until, type UntilOptions } from '../../../tools/replicas/until.js';
+import { InProcessReplica } from './in-process-replica.js';
+import { type Copy, type Kind, type Place, portOf, startPlace } from './place.js';
+import { RunHistory } from './run-history.js';
 
-/** A Redis, two replicas with a separate network each, and a client that observes. */
+/** So long that a lease survives seconds without a CPU. */
+export const LOCK_EXPIRY_MS = 4_000;
+
+/** One job of each kind, with short periods for a test. */
+const SCHEDULES: Readonly<Record<string, Job['schedule']>> = {
+  'price-tick': fixedRate(100, { offsetMs: 0 }),
+  heartbeat: interval(50),
+  report: cron('* * * * * *'),
+};
+export const JOBS = Object.keys(SCHEDULES);
+
+interface FaultRunOptions {
+  readonly redis?: RedisServerOptions | undefined;
+  /** @default {@link LOCK_EXPIRY_MS} */
+  readonly lockExpiryMs?: number;
+}
+
+let runs = 0;
+
+/**
+ * A server, two replicas of one application with a network of their own each, and one history of all their runs. At first, the first replica
+ * leads all jobs and the second follows.
+ */
 export class FaultRun implements AsyncDisposable {
+  readonly project = `fault-run-${String(++runs)}`;
+  readonly #history = new RunHistory();
+  #leader: InProcessReplica | undefined;
+  #follower: InProcessReplica | undefined;
+  #copy: Copy | undefined;
+
   private constructor(
-    readonly server: RedisServer,
-    /** See {@link adminClient}. */
-    readonly admin: Redis,
-    /** The network of the leader and that of the follower. */
-    readonly proxies: readonly [TcpProxy, TcpProxy],
-    readonly pair: ReplicaPair,
+    readonly place: Place,
+    /** Of the leader, and of the follower. */
+    readonly networks: readonly [TcpProxy, TcpProxy],
+    private readonly lockExpiryMs: number,
   ) {}
 
-  static async start(redis: RedisServerOptions = {}, options: PairOptions = {}): Promise<FaultRun> {
-    const server = await RedisServer.start(redis);
-    const { admin } = adminClient(server);
-    const proxies = [await TcpProxy.start(server.port), await TcpProxy.start(server.port)] as const;
+  static async start(kind: Kind, { redis, lockExpiryMs = LOCK_EXPIRY_MS }: FaultRunOptions = {}): Promise<FaultRun> {
+    const place = await startPlace(kind, redis);
+    const { port } = place.server;
+    const run = new FaultRun(place, [await TcpProxy.start(port), await TcpProxy.start(port)], lockExpiryMs);
     try {
-      const pair = await ReplicaPair.start([proxies[0].url, proxies[1].url], options);
-      return new FaultRun(server, admin, proxies, pair);
+      run.#leader = run.#startReplica('a', run.networks[0]);
+      await run.until('the first replica leads each job', () => run.leader.leads.size === JOBS.length);
+      run.#follower = run.#startReplica('b', run.networks[1]);
+      await run.until('the second one is connected', () => run.follower.isListening);
+      await run.goesOn();
+      return run;
     } catch (error: unknown) {
-      await end(server, admin, proxies);
+      await run[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  /** Makes the follower look at once, as after the message of a release. */
-  async wakeFollower(): Promise<void> {
-    await this.admin.publish(`{${this.pair.project}}:hints`, '*');
+  /** The replica that led all jobs at first. */
+  get leader(): InProcessReplica {
+    return given(this.#leader);
+  }
+
+  get follower(): InProcessReplica {
+    return given(this.#follower);
+  }
+
+  get replicas(): readonly InProcessReplica[] {
+    return [this.#leader, this.#follower].filter((replica) => replica !== undefined);
+  }
+
+  /** Every run of both replicas so far. */
+  get runs(): readonly RecordedRun[] {
+    return this.#history.runs;
   }
 
   /** Does the same to both networks. */
-  everywhere(step: 'freeze' | 'thaw' | 'reset' | 'refuse' | 'accept'): Promise<void> {
-    for (const proxy of this.proxies) proxy[step]();
-    return Promise.resolve();
+  everywhere(act: (network: TcpProxy) => void): void {
+    this.networks.forEach(act);
+  }
+
+  /** A copy of the server, which ends with this run. */
+  async copy(): Promise<Copy> {
+    return (this.#copy = await this.place.copy());
+  }
+
+  /** Resolves once each job has run again from now on. */
+  async goesOn({ withinMs = PATIENCE_MS } = {}): Promise<void> {
+    const fromMs = performance.now();
+    const hasRun = (name: string): boolean =>
+      this.runs.some((run) => run.job === name && run.startedAtMs >= fromMs && run.endedAtMs !== Infinity);
+    await this.until('each job runs again', () => JOBS.every(hasRun), { withinMs });
+  }
+
+  /** Resolves once the second replica leads all jobs. */
+  async followerLeads(withinMs = PATIENCE_MS): Promise<void> {
+    await this.until('the follower leads', () => this.follower.leads.size === JOBS.length, { withinMs });
+  }
+
+  /** Waits until `isSo`, and fails with both logs if that takes too long. */
+  until(what: string, isSo: () => boolean | Promise<boolean>, options?: Pick<UntilOptions, 'withinMs'>): Promise<void> {
+    const details = (): string => this.replicas.map(({ node, lines }) => `${node}:\n${lines.join('\n')}`).join('\n');
+    return until(what, isSo, { ...options, details });
+  }
+
+  /** The broken promises of runs that started after a moment, of both replicas or of one. Empty if all promises were kept. */
+  violations({ sinceMs = 0, of }: { readonly sinceMs?: number; readonly of?: InProcessReplica } = {}): string[] {
+    return this.#history.violations(of === undefined ? this.replicas : [of], sinceMs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.pair[Symbol.asyncDispose]();
-    await end(this.server, this.admin, this.proxies);
+    await Promise.all(this.replicas.map(({ pool }) => pool.close()));
+    await Promise.all(this.networks.map((network) => network[Symbol.asyncDispose]()));
+    await this.#copy?.[Symbol.asyncDispose]();
+    await this.place[Symbol.asyncDispose]();
+  }
+
+  #startReplica(node: string, network: TcpProxy): InProcessReplica {
+    const { project, lockExpiryMs } = this;
+    const jobs = Object.entries(SCHEDULES).map(([name, schedule]) =>
+      job({ name, schedule, lockExpiryMs, run: (run) => this.#history.run(node, run) }),
+    );
+    const connection = this.place.urlOf(portOf(network));
+    return new InProcessReplica({ node, project, connection, jobs, lockExpiryMs });
   }
 }
 
-/** A client that no replica knows of. It waits for the server without a limit, and repeats requests without an answer. */
-export function adminClient(server: RedisServer): Disposable & { readonly admin: Redis } {
-  const admin = new Redis(server.url, {
-    retryStrategy: () => 50,
-    maxRetriesPerRequest: null,
-    enableReadyCheck: false,
-    disconnectTimeout: 100,
-  });
-  admin.on('error', () => undefined);
-  return {
-    admin,
-    [Symbol.dispose]: () => {
-      admin.disconnect();
-    },
-  };
-}
-
-async function end(server: RedisServer, admin: Redis, proxies: readonly TcpProxy[]): Promise<void> {
-  admin.disconnect();
-  await Promise.all(proxies.map((proxy) => proxy[Symbol.asyncDispose]()));
-  await server.stop();
+function given<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('not there yet');
+  return value;
 }

@@ -1,30 +1,24 @@
 import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
 import { resolveOptions } from '../../../libs/singleton-job/src/options/resolve-options.js';
-import { type SingletonJobOptions } from '../../../libs/singleton-job/src/options/singleton-job.options.js';
 import { createReplicaId, createServices } from '../../../libs/singleton-job/src/control/create-services.js';
 import { type JobPool } from '../../../libs/singleton-job/src/runs/job-pool.js';
-import { type ConnectionOptions, isPostgres } from '../../../libs/singleton-job/src/store/open-store.js';
-import { PostgresStore } from '../../../libs/singleton-job/src/store/postgres/postgres-store.js';
-import { RedisStore } from '../../../libs/singleton-job/src/store/redis/redis-store.js';
-import { type Store } from '../../../libs/singleton-job/src/store/store.js';
 import { RecordingObserver } from '../../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../../libs/singleton-job/src/base/time/system-clock.js';
 import { type Report, reportsIn } from '../../../tools/replicas/history.js';
-import { LATE, SILENT } from '../../../tools/replicas/busy-machine.js';
+import { LATE } from '../../../tools/replicas/busy-machine.js';
+import { newStore } from './new-store.js';
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly node: string;
   readonly project: string;
-  readonly connection: ConnectionOptions;
+  readonly connection: string;
   readonly jobs: readonly Job[];
-  readonly options: Partial<SingletonJobOptions> | undefined;
+  readonly lockExpiryMs: number;
 }
 
 export const HEARTBEAT_INTERVAL_MS = 200;
 /** A claim or a run was under way when its lease ended. */
 const INTERRUPTED = /was interrupted in its run of/;
-/** So long that a lease survives seconds without a CPU. */
-export const LOCK_EXPIRY_MS = 4_000;
 
 /** One real replica, with its log and its events. */
 export class InProcessReplica {
@@ -40,35 +34,26 @@ export class InProcessReplica {
   isListening = false;
   readonly pool: JobPool;
 
-  constructor({ node, project, connection, jobs, options = {} }: ReplicaOptions) {
+  constructor({ node, project, connection, jobs, lockExpiryMs }: ReplicaOptions) {
     this.node = node;
+    const store = newStore({ projectName: project, connection, shortestLifeMs: lockExpiryMs });
     const resolved = resolveOptions({
       projectName: project,
       connection,
       heartbeatInterval: HEARTBEAT_INTERVAL_MS,
-      lockExpiry: LOCK_EXPIRY_MS,
+      lockExpiry: lockExpiryMs,
       shutdownTimeout: '3s',
-      ...options,
       observers: [this.observer],
     });
-    const shortestLifeMs = resolved.lockExpiryMs;
-    const store: Store = isPostgres(connection)
-      ? new PostgresStore({ projectName: project, connection, shortestLifeMs })
-      : new RedisStore({ projectName: project, connection, shortestLifeMs });
     store.addListener({ listening: (isListening) => (this.isListening = isListening) });
     const write = (level: string) => (message: string) => {
       if (!LATE.test(message) && !INTERRUPTED.test(message)) this.lines.push(`${level}: ${message}`);
     };
     const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: () => undefined };
-    const id = createReplicaId(node);
-    const { pool } = createServices(resolved, { id, store, log: sink });
+    const { pool } = createServices(resolved, { id: createReplicaId(node), store, log: sink });
     for (const job of jobs) pool.add(job);
     pool.start();
     this.pool = pool;
-  }
-
-  static lockExpiryMs({ lockExpiry = LOCK_EXPIRY_MS }: Partial<SingletonJobOptions> = {}): number {
-    return typeof lockExpiry === 'number' ? lockExpiry : LOCK_EXPIRY_MS;
   }
 
   /** The jobs that it leads at the moment, by its own events. */
@@ -79,11 +64,6 @@ export class InProcessReplica {
       if (event === 'leadershipLost' || event === 'leadershipReleased') leads.delete(payload.job);
     }
     return leads;
-  }
-
-  /** Its log lines of level warn and error. That an answer took too long is left out. */
-  get warnings(): string[] {
-    return this.lines.filter((line) => /^(warn|error): /.test(line) && !SILENT.test(line));
   }
 
   /** Its log lines about occurrences that were not started. */

@@ -23,6 +23,7 @@ export class StoreHeartbeats implements AsyncDisposable {
   readonly disconnected: LockStoreError[] = [];
   #outcomes: Outcome[] = [];
   #wake: () => void = () => undefined;
+  #isListening = false;
   #isClosed = false;
   readonly #ended: Promise<void>;
   readonly #lease: string;
@@ -39,6 +40,7 @@ export class StoreHeartbeats implements AsyncDisposable {
         this.#wake();
       },
       disconnected: (error) => this.disconnected.push(asLockStoreError(error)),
+      listening: (isListening) => (this.#isListening = isListening),
     });
     store.open();
     this.#ended = this.#beat();
@@ -48,6 +50,11 @@ export class StoreHeartbeats implements AsyncDisposable {
   async answer(): Promise<SyncResult> {
     await until('a heartbeat is answered', () => isAnswer(this.#outcomes.at(-1)));
     return this.#outcomes.at(-1)?.result as SyncResult;
+  }
+
+  /** Resolves when hints of other replicas arrive. */
+  async listening(): Promise<void> {
+    await until('the store listens', () => this.#isListening);
   }
 
   /** What is noticed of a fault from `begin` to `end`. It begins at a random moment between two heartbeats. */

@@ -1,0 +1,13 @@
+import { isPostgres, type StoreOptions } from '../../../libs/singleton-job/src/store/open-store.js';
+import {
+  PostgresStore,
+  type PostgresStoreOptions,
+} from '../../../libs/singleton-job/src/store/postgres/postgres-store.js';
+import { RedisStore, type RedisStoreOptions } from '../../../libs/singleton-job/src/store/redis/redis-store.js';
+import { type Store } from '../../../libs/singleton-job/src/store/store.js';
+
+/** As `openStore`, whose imports jest refuses while another concurrent test ends. */
+export function newStore(options: StoreOptions): Store {
+  if (isPostgres(options.connection)) return new PostgresStore(options as PostgresStoreOptions);
+  return new RedisStore(options as RedisStoreOptions);
+}
