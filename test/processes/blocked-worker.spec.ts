@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { overlaps } from '../../tools/replicas/history.js';
-import { type OwnServer, SERVER_KINDS, SERVERS } from '../../tools/replicas/servers.js';
+import { SERVER_KINDS, SERVERS } from '../../tools/replicas/servers.js';
 import { JOBS, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 
 /** A report computes for twice as long as a lease lives without heartbeats. */
 const COMPUTES_MS = 2 * LOCK_EXPIRY_MS;
 const COMPUTES = { DAILY_REPORT_TAKES: '10ms', DAILY_REPORT_COMPUTES: `${COMPUTES_MS}ms` };
 
-describe.each(SERVER_KINDS)('Three processes with heartbeat threads on %s', (kind) => {
-  let server: OwnServer;
-
-  beforeAll(async () => {
-    server = await SERVERS[kind]();
-  });
-
-  afterAll(async () => {
-    await server.stop();
-  });
-
-  it('keep their leaders while one is blocked for twice its lockExpiry', async () => {
+it.concurrent.each(SERVER_KINDS)(
+  'Three processes with heartbeat threads keep their leaders while one is blocked for twice its lockExpiry, on %s',
+  async (kind) => {
+    await using server = await SERVERS[kind]();
     await using workers = await Workers.start(server.url, { ...COMPUTES, SINGLETON_JOB_HEARTBEAT_THREAD: 'true' });
     await workers.untilJobsGoOn(Date.now());
     const leaders = JOBS.map((job) => workers.leaderOf(job));
@@ -42,5 +34,5 @@ describe.each(SERVER_KINDS)('Three processes with heartbeat threads on %s', (kin
       expect(new Set(workers.runs(job).map(({ node }) => node))).toEqual(new Set([leaders[index]?.node]));
     expect(overlaps(workers.runs())).toEqual([]);
     expect(await workers.stop()).toEqual([0, 1, 2].map(() => ({ code: 0, signal: null })));
-  });
-});
+  },
+);

@@ -25,33 +25,18 @@ afterAll(async () => {
 });
 
 describe.each(SERVER_KINDS)('When a process with a heartbeat thread crashes, on %s', (kind) => {
-  let server: OwnServer;
-
-  beforeAll(async () => {
-    server = await SERVERS[kind]();
-  });
-
-  afterAll(async () => {
-    await server.stop();
-  });
-
-  /** In a project of its own: the lease of a process that a test kills at its end lasts 20 s. */
-  const start = (project: string, variables: Readonly<Record<string, string>> = {}): Workers =>
-    Workers.of(
-      ...['a', 'b', 'c', 'd'].map(
-        (node) =>
-          new WorkerProcess(
-            node,
-            { NODE: node, CONNECTION: server.url, PROJECT: project, THREAD: join(folder, 'thread.js'), ...variables },
-            { program: join(folder, 'program.js') },
-          ),
-      ),
-    );
+  const start = ({ url }: OwnServer, variables: Readonly<Record<string, string>> = {}): Workers => {
+    const own = { CONNECTION: url, PROJECT: 'crashes', THREAD: join(folder, 'thread.js'), ...variables };
+    const program = join(folder, 'program.js');
+    const nodes = ['a', 'b', 'c', 'd'];
+    return Workers.of(...nodes.map((node) => new WorkerProcess(node, { NODE: node, ...own }, { program })));
+  };
   const startsOf = (processes: Workers): readonly WorkerEvent[] =>
     processes.events.filter(({ event }) => event === 'runStarted');
 
   it('in mid-run, another one leads long before its lease ends', async () => {
-    await using processes = start('in-mid-run');
+    await using server = await SERVERS[kind]();
+    await using processes = start(server);
     await processes.until('all are ready', () => processes.all.every(({ isReady }) => isReady));
     for (const [index, signal] of (['SIGUSR2', 'SIGWINCH', 'SIGURG'] as const).entries()) {
       await processes.until('one runs the job', () => startsOf(processes).length > index, {
@@ -67,7 +52,8 @@ describe.each(SERVER_KINDS)('When a process with a heartbeat thread crashes, on 
   });
 
   it('because of its @WhileLeader method, each further one waits twice as long before it calls the method', async () => {
-    await using processes = start('poisoned', { IS_POISONED: 'true' });
+    await using server = await SERVERS[kind]();
+    await using processes = start(server, { IS_POISONED: 'true' });
     await processes.until('all have crashed', () => processes.running.length === 0);
     const times = startsOf(processes).map(({ atMs }) => atMs);
     const [first = 0, second = 0, third = 0] = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));

@@ -70,7 +70,7 @@ class Demo implements AsyncDisposable {
 }
 
 describe('the demo', () => {
-  it.each(['--redis', '--postgres'])(
+  it.concurrent.each(['--redis', '--postgres'])(
     'stops a leader, kills the next one, and shows who leads then: %s',
     async (flag) => {
       await using demo = await Demo.start(flag);
@@ -87,7 +87,7 @@ describe('the demo', () => {
     },
   );
 
-  it('stops its replicas and its server on Ctrl-C', async () => {
+  it.concurrent('stops its replicas and its server on Ctrl-C', async () => {
     await using demo = await Demo.start();
     await demo.printed(/price-tick +runs on/);
     demo.pressCtrlC();
