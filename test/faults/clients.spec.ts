@@ -101,7 +101,7 @@ const FAULTS: readonly Fault[] = [
     of: 'Redis',
     begin: (place) => place.run('ACL SETUSER app resetpass >other', 'CLIENT KILL USER app'),
     end: (place) => place.run('ACL SETUSER app resetpass >secret'),
-    says: /closed|WRONGPASS.*Check the user name and the password/,
+    says: /closed|ECONN|WRONGPASS.*Check the user name and the password/,
   },
   {
     name: 'pauses writers',
@@ -118,7 +118,7 @@ const FAULTS: readonly Fault[] = [
       inBackground(place, 'EVAL "while true do end" 0');
     },
     end: (place) => place.run('SCRIPT KILL'),
-    says: /BUSY|no answer within/,
+    says: /BUSY/,
     isKept: true,
   },
   {
@@ -130,7 +130,7 @@ const FAULTS: readonly Fault[] = [
       inBackground(place, 'DEBUG RELOAD');
     },
     end: (place) => place.run('CONFIG SET key-load-delay 0'),
-    says: /LOADING|no answer within/,
+    says: /LOADING/,
   },
 ];
 
@@ -179,7 +179,10 @@ describe.each(forEachLife(CLIENTS))(
         expect(noticed.noticedMs).toBeLessThan(intervalMs + Math.min(1_500, lifeMs / 5) + SLACK_MS);
         // a PostgreSQL takes seconds to start
         expect(noticed.backMs).toBeLessThan((kind === 'Redis' ? 1_000 : intervalMs + 1_500) + SLACK_MS);
-        for (const { message } of [...noticed.errors, ...disconnected]) expect(message).toMatch(says);
+        const messages = [...noticed.errors, ...disconnected].map(({ message }) => message);
+        expect(messages).toContainEqual(expect.stringMatching(says));
+        // on a busy machine an answer may take too long before or after
+        expect(messages.filter((message) => !says.test(message) && !SILENT.test(message))).toEqual([]);
         expect(disconnected.length > 0).toBe(!isKept);
         await heartbeats.listening();
       },
@@ -190,12 +193,15 @@ describe.each(forEachLife(CLIENTS))(
 const REPLICATED = [
   {
     place: 'a cluster',
+    /** How soon after the promotion of the copy it answers, also where the primary still serves its clients. */
+    backMs: { gone: 2_000, served: 2_000 },
     start: startReplicatedCluster,
     connect: ({ Cluster }: (typeof VERSIONS)[number]['clients'], { addresses }: ReplicatedRedis) =>
       new Cluster([...addresses], { lazyConnect: true }),
   },
   {
     place: 'Sentinels',
+    backMs: { gone: 5_000, served: 40_000 },
     start: startSentinel,
     connect: ({ Redis }: (typeof VERSIONS)[number]['clients'], { addresses }: ReplicatedRedis) =>
       new Redis({ sentinels: [...addresses], name: 'shop', lazyConnect: true }),
@@ -205,20 +211,19 @@ const CASES = REPLICATED.flatMap((where) => VERSIONS.map((version) => ({ ...wher
 
 describe.each(forEachLife(CASES))(
   'heartbeats by $client with a lockExpiry of $lifeMs ms, to $place whose primary',
-  ({ start, connect, clients, lifeMs }) => {
-    it.concurrent.each<[string, (redis: ReplicatedRedis) => Promise<unknown>, number]>([
-      ['is killed', ({ primary }) => primary.kill(), 5_000],
-      ['hangs', ({ primary }) => primary.pause(), 5_000],
-      // it serves its clients until a Sentinel demotes it
-      ['is ordered to fail over', (redis) => redis.failOver(), 40_000],
-    ])('%s: they are answered soon by the server that takes over', async (_, fail, backMs) => {
+  ({ start, connect, backMs, clients, lifeMs }) => {
+    it.concurrent.each<[string, (redis: ReplicatedRedis) => Promise<unknown>, keyof typeof backMs]>([
+      ['is killed', ({ primary }) => primary.kill(), 'gone'],
+      ['hangs', ({ primary }) => primary.pause(), 'gone'],
+      ['is ordered to fail over', (redis) => redis.failOver(), 'served'],
+    ])('%s: they are answered soon by the server that takes over', async (_, fail, primary) => {
       await using redis = await start();
       await using heartbeats = await startHeartbeats(connect(clients, redis), lifeMs);
       const { incarnation: before } = await heartbeats.answer();
       await fail(redis);
       await until('the copy has taken over', () => redis.isPromoted());
       const isOther = async () => (await heartbeats.answer()).incarnation.id !== before.id;
-      await until('it answers', isOther, { withinMs: backMs + SLACK_MS });
+      await until('it answers', isOther, { withinMs: backMs[primary] + SLACK_MS });
       expect((await heartbeats.answer()).incarnation.isFirst).toBe(false);
       await heartbeats.listening();
     });

@@ -28,7 +28,7 @@ const accept = (network: TcpProxy): void => {
 };
 
 /** Seconds longer than each harmless fault, also on a busy machine. So a replica that leads at once got the message of a release. */
-const LONG_MS = 10_000;
+const LASTING_MS = 20_000;
 /** So long that a term has written its records again. */
 const REWRITTEN_MS = 11_000;
 
@@ -175,7 +175,7 @@ const OUTAGES: readonly Outage[] = [
     name: 'takes a right away',
     begin: ({ place }) => place.refuse(),
     end: ({ place }) => place.permit(),
-    says: /refuses a request that every job needs \(.*(NOPERM|permission denied)/,
+    says: /refuses a request that every job needs.* \(.*(NOPERM|permission denied)/,
   },
   {
     name: 'waits for a synchronous standby that is gone',
@@ -204,6 +204,9 @@ const OUTAGES: readonly Outage[] = [
   },
 ];
 
+/** So long that a leader keeps its lease on a busy machine. */
+const LONG_MS = 10_000;
+
 const tokensOf = ({ observer }: InProcessReplica): number[] =>
   observer.of('leadershipGained').map(({ fencingToken }) => fencingToken);
 const reasonsOf = ({ observer }: InProcessReplica): Set<string> =>
@@ -215,18 +218,19 @@ describe.each(KINDS)('two replicas on a %s that', (kind) => {
   it.concurrent.each(ofKind(HARMLESS))(
     '$name: they change no leader and abort no run, and messages arrive as before',
     async ({ redis, happen, outages = 1 }) => {
-      await using run = await FaultRun.start(kind, { redis, lockExpiryMs: LONG_MS });
+      await using run = await FaultRun.start(kind, { redis, lockExpiryMs: LASTING_MS });
       const { leader, follower } = run;
+      const from = run.replicas.map(({ lines }) => lines.length);
       const begunMs = performance.now();
       await happen(run);
-      await run.goesOn({ withinMs: LONG_MS });
+      await run.goesOn({ withinMs: LASTING_MS });
       await run.until('both get messages', () => run.replicas.every(({ isListening }) => isListening));
       await run.goesOn();
-      for (const { observer, lines } of run.replicas) {
+      for (const [index, { observer, lines }] of run.replicas.entries()) {
         const since = observer.events.filter(({ atMs }) => atMs > begunMs);
         expect(since.filter(({ event }) => /^leadership|^run(Cancelled|Interrupted)/.test(event))).toEqual([]);
-        const errors = lines.filter((line) => /^(warn|error): /.test(line) && !SILENT.test(line));
-        expect(errors.slice(outages)).toEqual([]);
+        const warnings = lines.slice(from[index]).filter((line) => /^(warn|error): /.test(line) && !SILENT.test(line));
+        expect(warnings.length > outages ? warnings : []).toEqual([]);
       }
 
       await leader.pool.stop();
@@ -266,7 +270,8 @@ describe.each(KINDS)('two replicas on a %s that', (kind) => {
         const errors = lines.filter((line) => line.startsWith('error: '));
         // a busy machine may be slow to answer for a moment, before or after
         expect(errors.filter((line) => !says.test(line) && !SILENT.test(line))).toEqual([]);
-        expect(errors.filter((line) => !SILENT.test(line)).length).toBeLessThanOrEqual(1);
+        const isFirst = (line: string): boolean => !SILENT.test(line) && !/ still | has been /.test(line);
+        expect(errors.filter(isFirst).length).toBeLessThanOrEqual(1);
       }
     },
   );

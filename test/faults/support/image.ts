@@ -4,36 +4,34 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../../../tools/workspace/paths.js';
-import { execForm, type Instruction, readDockerfile, type Stage } from './dockerfile.js';
 
 const execute = promisify(execFile);
 
 /**
  * Imitates `docker build` without an engine. Each stage is a folder. COPY copies files, and RUN runs in the folder with Node and npm of
- * this machine. Users and file systems of the base image are missing.
+ * this machine. Users and file systems of the base image are missing, and so are heredocs, ARG and variables.
  */
 export class Image implements AsyncDisposable {
   readonly environment: Record<string, string> = {};
   command: readonly string[] = [];
   healthCheck: readonly string[] = [];
+  /** The working directory of the last stage. */
+  dir = '';
+  /** The folders of the stages, by their names after AS. */
+  readonly #stages = new Map<string, string>();
 
-  private constructor(
-    private readonly scratch: string,
-    /** The working directory of the last stage. */
-    readonly dir: string,
-  ) {}
+  private constructor(private readonly scratch: string) {}
 
   /** Builds from the tracked files of this checkout. */
   static async build(dockerfile: string): Promise<Image> {
-    const scratch = await mkdtemp(join(tmpdir(), 'singleton-job-image-'));
+    const image = new Image(await mkdtemp(join(tmpdir(), 'singleton-job-image-')));
     try {
-      await exportTrackedFiles(join(scratch, 'context'));
-      const stages = readDockerfile(dockerfile);
-      const image = new Image(scratch, join(scratch, `stage-${stages.length - 1}`));
-      for (const [index, stage] of stages.entries()) await image.#run(stage, join(scratch, `stage-${index}`), stages);
+      await exportTrackedFiles(image.#context);
+      const text = dockerfile.replaceAll(/^\s*#.*\n/gm, '').replaceAll('\\\n', ' ');
+      for (const [, name = '', rest = ''] of text.matchAll(/^(\S+) +(.+)$/gm)) await image.#follow(name, rest);
       return image;
     } catch (error: unknown) {
-      await rm(scratch, { recursive: true, force: true });
+      await image[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -42,18 +40,25 @@ export class Image implements AsyncDisposable {
     await rm(this.scratch, { recursive: true, force: true });
   }
 
-  async #run(stage: Stage, dir: string, stages: readonly Stage[]): Promise<void> {
-    await mkdir(dir, { recursive: true });
-    for (const instruction of stage.instructions) await this.#follow(instruction, dir, stages);
+  get #context(): string {
+    return join(this.scratch, 'context');
   }
 
-  async #follow({ name, rest }: Instruction, dir: string, stages: readonly Stage[]): Promise<void> {
+  async #follow(name: string, rest: string): Promise<void> {
     switch (name) {
+      case 'FROM':
+        this.dir = join(this.scratch, `stage-${String(this.#stages.size)}`);
+        this.#stages.set(/ AS (\S+)$/.exec(rest)?.[1] ?? '', this.dir);
+        await mkdir(this.dir);
+        return;
       case 'COPY':
-        await this.#copy(rest, dir, stages);
+        await this.#copy(rest);
         return;
       case 'RUN':
-        await execute('sh', ['-c', rest], { cwd: dir, env: { PATH: process.env['PATH'], HOME: process.env['HOME'] } });
+        await execute('sh', ['-c', rest], {
+          cwd: this.dir,
+          env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+        });
         return;
       case 'ENV': {
         const [key = '', value = ''] = rest.split('=');
@@ -61,10 +66,10 @@ export class Image implements AsyncDisposable {
         return;
       }
       case 'CMD':
-        this.command = execForm(rest) ?? [];
+        this.command = JSON.parse(rest) as string[];
         return;
       case 'HEALTHCHECK':
-        this.healthCheck = execForm(rest.replace(/^.*?CMD /, '')) ?? [];
+        this.healthCheck = JSON.parse(rest.replace(/^.*?CMD /, '')) as string[];
         return;
       case 'WORKDIR':
       case 'USER':
@@ -74,18 +79,15 @@ export class Image implements AsyncDisposable {
     }
   }
 
-  async #copy(rest: string, dir: string, stages: readonly Stage[]): Promise<void> {
-    const words = rest.split(/\s+/);
-    const alias = words[0]?.startsWith('--from=') === true ? words.shift()?.slice('--from='.length) : undefined;
-    const stage = stages.findIndex((candidate) => candidate.alias === alias);
-    const origin = alias === undefined ? join(this.scratch, 'context') : join(this.scratch, `stage-${stage}`);
+  async #copy(rest: string): Promise<void> {
+    const [, alias, paths = ''] = /^(?:--from=(\S+) )?(.*)$/.exec(rest) ?? [];
+    const origin = alias === undefined ? this.#context : (this.#stages.get(alias) ?? '');
+    const words = paths.split(/\s+/);
     const target = words.pop() ?? '';
     for (const word of words) {
       const source = join(origin, word.replace(/^\/app\//, ''));
-      await cp(source, join(dir, target, target.endsWith('/') ? basename(word) : ''), {
-        recursive: true,
-        verbatimSymlinks: true,
-      });
+      const to = join(this.dir, target, target.endsWith('/') ? basename(word) : '');
+      await cp(source, to, { recursive: true, verbatimSymlinks: true });
     }
   }
 }
