@@ -50,7 +50,7 @@ const libraryZones = ['test', 'tools', 'apps', 'bench'].map((folder) => ({
 /** The only files of the library that know Nest. */
 const NEST_BORDER = [
   'libs/singleton-job/src/nest/**',
-  'libs/singleton-job/src/config/**',
+  'libs/singleton-job/src/options/config.ts',
   'libs/singleton-job/src/opentelemetry/**',
   'libs/singleton-job/src/terminus/**',
 ];
@@ -60,7 +60,7 @@ const LOADED_BY = {
   'cron-parser': 'schedule/cron/read-field.ts',
   ioredis: 'store/redis/redis-clients.ts',
   '@opentelemetry/*': 'opentelemetry/**',
-  '@nestjs/config': 'config/**',
+  '@nestjs/config': 'options/config.ts',
   '@nestjs/terminus': 'terminus/**',
 };
 

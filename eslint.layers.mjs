@@ -12,7 +12,6 @@ export const LAYERS = {
   'heartbeat-thread': ['base', 'store', 'leadership'],
   control: ['base', 'log', 'store', 'options', 'jobs', 'leadership', 'locks', 'runs', 'heartbeat-thread'],
   nest: ['base', 'options', 'jobs', 'locks', 'control'],
-  config: ['base', 'options'],
   opentelemetry: ['base', 'options', 'control'],
   'current-run': ['base'],
   terminus: ['control'],

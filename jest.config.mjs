@@ -16,6 +16,7 @@ const shared = {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
+    '^nestjs-singleton-job/config$': '<rootDir>/libs/singleton-job/src/options/config.ts',
     '^nestjs-singleton-job/(.*)$': '<rootDir>/libs/singleton-job/src/$1/index.ts',
     '^nestjs-singleton-job$': '<rootDir>/libs/singleton-job/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',

@@ -8,6 +8,7 @@ import {
   type ExtractorMessage,
 } from '@microsoft/api-extractor';
 import { node } from './workspace/command.js';
+import { entryPoints } from './workspace/entry-points.js';
 import { LIBRARY, ROOT } from './workspace/paths.js';
 
 /**
@@ -16,31 +17,31 @@ import { LIBRARY, ROOT } from './workspace/paths.js';
  */
 const isCheck = process.argv.includes('--check');
 
-const ENTRY_POINTS = ['main', 'config', 'current-run', 'opentelemetry', 'store', 'terminus', 'testing'];
 const REPORTS = join(LIBRARY, 'api');
 const WORK = join(ROOT, '.cache/api');
 const TYPES = join(WORK, 'types');
 
-/** Classes whose members have the docstrings of an interface that they implement. API Extractor does not look there. */
-const IMPLEMENTATIONS = ['in-memory-store.d.ts', 'manual-clock.d.ts', 'open-telemetry-observer.d.ts'];
-
 const project = join(LIBRARY, 'tsconfig.lib.json');
 await node('typescript/bin/tsc', ['-p', project, '--emitDeclarationOnly', '--outDir', TYPES]);
 await mkdir(REPORTS, { recursive: true });
+// the other one is a program
+const configs = (await entryPoints()).filter((entry) => entry !== 'heartbeat-thread/index').map(configOf);
 // one compilation for all of them
-const compilerState = CompilerState.create(configOf('main'), {
-  additionalEntryPoints: ENTRY_POINTS.map((name) => configOf(name).mainEntryPointFilePath),
+const compilerState = CompilerState.create(configOf('index'), {
+  additionalEntryPoints: configs.map(({ mainEntryPointFilePath }) => mainEntryPointFilePath),
 });
-for (const name of ENTRY_POINTS) report(name);
+for (const config of configs) report(config);
 
-function configOf(name: string): ExtractorConfig {
+function configOf(entry: string): ExtractorConfig {
+  // as users import it: `config` for `options/config`
+  const name = entry === 'index' ? 'main' : basename(entry.replace('/index', ''));
   const ignored = { logLevel: ExtractorLogLevel.None };
   return ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: join(LIBRARY, 'package.json'),
     configObject: {
       projectFolder: LIBRARY,
-      mainEntryPointFilePath: join(TYPES, name === 'main' ? '' : name, 'index.d.ts'),
+      mainEntryPointFilePath: join(TYPES, `${entry}.d.ts`),
       compiler: { tsconfigFilePath: project },
       newlineKind: 'lf',
       apiReport: { enabled: true, reportFileName: name, reportFolder: REPORTS, reportTempFolder: WORK },
@@ -54,19 +55,20 @@ function configOf(name: string): ExtractorConfig {
   });
 }
 
-function report(name: string): void {
+function report(config: ExtractorConfig): void {
   const options = { compilerState, localBuild: !isCheck, messageCallback: show };
-  const { apiReportChanged, errorCount } = Extractor.invoke(configOf(name), options);
+  const { apiReportChanged, errorCount } = Extractor.invoke(config, options);
   if (errorCount > 0 || (isCheck && apiReportChanged)) process.exitCode = 1;
   if (apiReportChanged) {
-    const file = relative(ROOT, join(REPORTS, `${name}.api.md`));
+    const file = relative(ROOT, join(REPORTS, config.reportConfigs[0]?.fileName ?? ''));
     console.log(isCheck ? `${file} is out of date: run \`npm run api\` and review what changed` : `wrote ${file}`);
   }
 }
 
 function show(message: ExtractorMessage): void {
   message.handled = true;
-  const isInherited = IMPLEMENTATIONS.includes(basename(message.sourceFilePath ?? ''));
+  // it has the docstrings of an interface that it implements, where API Extractor does not look
+  const isInherited = message.sourceFilePath?.endsWith('manual-clock.d.ts') === true;
   if (message.messageId === 'ae-undocumented' && isInherited) message.logLevel = ExtractorLogLevel.None;
   if (message.logLevel === ExtractorLogLevel.Error) console.log(message.formatMessageWithLocation(WORK));
 }

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { node } from './workspace/command.js';
+import { entryPoints } from './workspace/entry-points.js';
 import { joinPrograms } from './workspace/join-programs.js';
 import { DIST, LIBRARY, LIBRARY_BUILD } from './workspace/paths.js';
 import { fingerprintOf } from './workspace/sources.js';
@@ -20,7 +21,7 @@ async function buildLibrary(): Promise<void> {
 async function joinModules(folder: string): Promise<void> {
   const compiled = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.js'));
   const { outputFiles } = await build({
-    entryPoints: (await entryPoints()).map((entry) => join(folder, entry)),
+    entryPoints: (await entryPoints()).map((entry) => join(folder, `${entry}.js`)),
     outbase: folder,
     outdir: folder,
     chunkNames: 'shared/[name]-[hash]',
@@ -43,11 +44,6 @@ async function joinModules(folder: string): Promise<void> {
  */
 function withClassNames(text: string): string {
   return text.replaceAll(/^(var (\w+) = .*class \2)\d+ /gm, '$1 ');
-}
-
-async function entryPoints(): Promise<readonly string[]> {
-  const { files } = JSON.parse(await readFile(join(LIBRARY, 'tsconfig.lib.json'), 'utf8')) as { files: string[] };
-  return files.map((file) => file.replace('src/', '').replace('.ts', '.js'));
 }
 
 const SHARED_SOURCES = [

@@ -1,9 +1,9 @@
-import { OPTION_FIXES, OVERRIDES } from '../options/job-option-table.js';
-import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from '../options/module-option-table.js';
-import { type OptionTable, settable, type VariableKind } from '../options/option-table.js';
-import { type SingletonJobOptions } from '../options/singleton-job.options.js';
-import { suggest } from '../options/suggest.js';
-import { ENABLED_VARIABLE, FROM_VARIABLES, type FromVariables, optionInVariable } from '../options/variables.js';
+import { OPTION_FIXES, OVERRIDES } from './job-option-table.js';
+import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
+import { type OptionTable, settable, type VariableKind } from './option-table.js';
+import { type SingletonJobOptions } from './singleton-job.options.js';
+import { suggest } from './suggest.js';
+import { ENABLED_VARIABLE, FROM_VARIABLES, type FromVariables, optionInVariable } from './variables.js';
 
 /**
  * The options of the module as variables set them. An option whose variable is not set is left out, `projectName` too. What variables say of
