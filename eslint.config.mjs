@@ -52,7 +52,6 @@ const NEST_BORDER = [
   'libs/singleton-job/src/nest/**',
   'libs/singleton-job/src/options/config.ts',
   'libs/singleton-job/src/opentelemetry/**',
-  'libs/singleton-job/src/terminus/**',
 ];
 
 /** Packages that the library uses, and the only files that load them: all others may import their types. */
@@ -61,7 +60,7 @@ const LOADED_BY = {
   ioredis: 'store/redis/redis-clients.ts',
   '@opentelemetry/*': 'opentelemetry/**',
   '@nestjs/config': 'options/config.ts',
-  '@nestjs/terminus': 'terminus/**',
+  '@nestjs/terminus': 'nest/terminus.ts',
 };
 
 /** Refuses to load all of these packages in `files`, except for `own`. */

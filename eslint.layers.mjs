@@ -14,6 +14,5 @@ export const LAYERS = {
   nest: ['base', 'options', 'jobs', 'locks', 'control'],
   opentelemetry: ['base', 'options', 'control'],
   'current-run': ['base'],
-  terminus: ['control'],
   testing: ['base', 'log', 'store', 'schedule', 'options', 'jobs', 'leadership', 'heartbeat-thread', 'control', 'nest'],
 };
