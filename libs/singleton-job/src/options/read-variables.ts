@@ -2,7 +2,7 @@ import { OPTION_FIXES, OVERRIDES } from './job-option-table.js';
 import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
 import { type OptionTable, settable, type VariableKind } from './option-table.js';
 import { type SingletonJobOptions } from './singleton-job.options.js';
-import { suggest } from './suggest.js';
+import { didYouMean } from './suggest.js';
 import { ENABLED_VARIABLE, FROM_VARIABLES, type FromVariables, optionInVariable } from './variables.js';
 
 /**
@@ -70,14 +70,10 @@ function mistakeIn(variable: string, form: string, table: OptionTable, prefix: s
     const url = `Put it into the URL of ${prefix}CONNECTION, as in redis://user:password@host:6379, or set it in code`;
     return `${variable}: ${what} cannot be set by a variable. ${option === 'connection' ? url : 'Set it in code'}`;
   }
-  const fixes: Readonly<Record<string, string>> = table === MODULE_OPTIONS ? MODULE_OPTION_FIXES : OPTION_FIXES;
+  const fixes = table === MODULE_OPTIONS ? MODULE_OPTION_FIXES : OPTION_FIXES;
   const [, fix] = Object.entries(fixes).find(([other]) => optionInVariable(other) === form) ?? [];
   const start = variable.slice(0, -form.length);
   const forms = settable(table).map(optionInVariable);
-  const close = suggest(form, forms);
-  const otherwise =
-    close === undefined
-      ? `the options are ${forms.map((other) => start + other).join(', ')}`
-      : `did you mean '${start}${close}'?`;
-  return `${variable} is no option here: ${fix ?? otherwise}`;
+  const all = `the options are ${forms.map((other) => start + other).join(', ')}`;
+  return `${variable} is no option here: ${fix ?? didYouMean(form, forms, all, start)}`;
 }
