@@ -26,8 +26,8 @@ export async function callConnection(connection: () => unknown, limitMs = LIMIT_
   }
 }
 
-/** Calls it for each new client. Clients that call at the same time share a call. An answer may be refused, so it is not kept. */
-export function readAnew(connection: () => unknown, first: ConnectionOptions | undefined): ReadConnection {
+/** Reads it for each new client. Clients that call at the same time share a call. An answer may be refused, so it is not kept. */
+export function readForEachClient(connection: () => unknown, first: ConnectionOptions | undefined): ReadConnection {
   let latest: Promise<ConnectionOptions> | undefined;
   const forget = (): void => {
     latest = undefined;

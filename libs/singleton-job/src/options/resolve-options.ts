@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { messageOf } from '../base/errors/message-of.js';
 import { isPostgres, type ReadConnection } from '../store/open-store.js';
-import { callConnection, readAnew, START_LIMIT_MS } from './connection-function.js';
+import { callConnection, readForEachClient, START_LIMIT_MS } from './connection-function.js';
 import { describeValue, isRecord } from '../base/text/describe-value.js';
 import { formatDuration } from '../base/text/duration.js';
 import { checkThreadConnection } from './heartbeat-thread.js';
@@ -47,7 +47,7 @@ export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOption
   try {
     const first = await callConnection(connection, START_LIMIT_MS);
     const options = resolveOptions({ ...raw, connection: first });
-    return Object.freeze({ ...options, readConnection: readAnew(connection, options.connection) });
+    return Object.freeze({ ...options, readConnection: readForEachClient(connection, options.connection) });
   } catch (error: unknown) {
     if (error instanceof InvalidOptionsError) throw error;
     // an application without jobs starts all the same

@@ -121,7 +121,7 @@ export class FaultyStore implements Store {
   /** The network works again. If the connection was closed, the next one is ready a moment later. */
   heal(): void {
     this.#isPartitioned = false;
-    if (!this.#isConnected) this.#connectSoon();
+    if (!this.#isConnected) this.#scheduleConnection();
   }
 
   /** The process is gone. It sends and receives nothing any more. */
@@ -188,10 +188,10 @@ export class FaultyStore implements Store {
       this.#listeners.each((listener) => listener.disconnected?.(error));
       for (const reject of unanswered) reject(error);
     });
-    this.#connectSoon();
+    this.#scheduleConnection();
   }
 
-  #connectSoon(): void {
+  #scheduleConnection(): void {
     this.#retry?.cancel();
     if (this.#isPartitioned || !this.#isOpen) return;
     this.#retry = this.clock.setTimer(RECONNECT_MS, () => {
