@@ -18,9 +18,14 @@ type JobOptionTable = Readonly<Record<keyof FixedRateOptions | keyof CronOptions
 
 const TICKING: readonly ScheduleKind[] = ['fixed-rate', 'interval', 'cron'];
 const ALL: readonly ScheduleKind[] = [...TICKING, 'while-leader'];
+const NAME_FIX = "name the job, as in { name: 'price-tick' }";
 const WHILE_LEADER_FIX = 'a run of @WhileLeader lasts as long as its replica leads; leave it out';
 
-const isOverlap = (value: unknown): value is 'skip' | 'cancel-other' => value === 'skip' || value === 'cancel-other';
+const overlap = text(
+  (value): value is 'skip' | 'cancel-other' => value === 'skip' || value === 'cancel-other',
+  "'skip' or 'cancel-other'",
+  "use 'skip' to drop a tick that is due during a run, 'cancel-other' to abort that run",
+);
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 function cronFix(value: unknown): string {
@@ -34,24 +39,13 @@ function cronFix(value: unknown): string {
  * the interface.
  */
 export const JOB_OPTIONS = {
-  name: {
-    kinds: ALL,
-    type: fromCode('text', matching(isName, NAME_RULE, "name the job, as in { name: 'price-tick' }")),
-  },
+  name: { kinds: ALL, type: fromCode('text', matching(isName, NAME_RULE, NAME_FIX)) },
   enabled: { kinds: ALL, type: boolean, default: true },
   lockExpiry: { kinds: ALL, type: expiry },
   timeout: { kinds: TICKING, type: duration() },
   warnAfter: { kinds: TICKING, type: durationOrFalse },
   initialDelay: { kinds: ALL, type: duration({ leastMs: 0 }), default: 0 },
-  overlap: {
-    kinds: ['fixed-rate', 'cron'],
-    type: text(
-      isOverlap,
-      "'skip' or 'cancel-other'",
-      "use 'skip' to drop a tick that is due during a run, 'cancel-other' to abort that run",
-    ),
-    default: 'skip',
-  },
+  overlap: { kinds: ['fixed-rate', 'cron'], type: overlap, default: 'skip' },
   offset: { kinds: ['fixed-rate'], type: duration({ leastMs: 0 }) },
   jitter: { kinds: ['fixed-rate', 'cron'], type: duration({ leastMs: 0 }) },
   timeZone: { kinds: ['cron'], type: timeZone },

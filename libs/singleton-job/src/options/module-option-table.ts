@@ -2,7 +2,7 @@ import { type JobObserver } from '../base/events/observer.js';
 import { readConnection } from './connection.js';
 import { isClass, isRecord } from '../base/text/describe-value.js';
 import { heartbeatThread } from './heartbeat-thread.js';
-import { isName, isNodeId, NAME_RULE, NODE_ID_RULE } from './names.js';
+import { isName, NAME_RULE, nodeId } from './names.js';
 import { type OptionRow, type OptionType } from './option-table.js';
 import { boolean, duration, durationOrFalse, fromCode, matching, text, timeZone } from './option-types.js';
 import { type SingletonJobOptions } from './singleton-job.options.js';
@@ -11,21 +11,30 @@ import { readStore } from './store-option.js';
 /** Ties each option to its interface in `singleton-job.options.ts`. */
 type ModuleOptionTable = Readonly<Record<keyof SingletonJobOptions, OptionRow>>;
 
-const isSchema = (value: unknown): value is string =>
-  typeof value === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(value);
+const schema = text(
+  (value): value is string => typeof value === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(value),
+  'a name of lower case letters, digits and _, at most 63',
+  "call it as in 'singleton_job'",
+);
 
-const isObserver = (value: unknown): value is JobObserver => isRecord(value);
+const JOBS_FIX = "write it as { 'price-tick': { period: '1s' } }";
+const jobs = fromCode('object', matching(isRecord, 'an object of overrides by job name', JOBS_FIX));
+
+const observers = listOf((value): value is JobObserver => isRecord(value), {
+  what: 'an object with a method for each event',
+  fix: 'methods of a provider get events with @OnJobEvent',
+  example: '{ runFailed: alert }',
+});
+
 /** Whether a class is a provider is known only to the container. */
 const isInterceptor = (value: unknown): value is NonNullable<SingletonJobOptions['interceptors']>[number] =>
   isClass(value) || (isRecord(value) && 'intercept' in value);
 
-const NONE = Object.freeze([]);
-
-const readJobs = matching(
-  isRecord,
-  'an object of overrides by job name',
-  "write it as { 'price-tick': { period: '1s' } }",
-);
+const interceptors = listOf(isInterceptor, {
+  what: 'an interceptor or the class of one',
+  fix: 'see RunInterceptor for what it implements',
+  example: 'TransactionInterceptor',
+});
 
 /** `lockExpiry` of the module or of a job. */
 export const expiry = duration({ leastMs: 500, mostMs: 86_400_000 });
@@ -37,22 +46,14 @@ export const expiry = duration({ leastMs: 500, mostMs: 86_400_000 });
 export const MODULE_OPTIONS = {
   projectName: { type: text(isName, NAME_RULE, "call it after the application, as in 'myapp'"), isRequired: true },
   connection: { type: { name: 'URL, object or function', variable: 'text', read: readConnection } },
-  schema: {
-    type: text(isSchema, 'a name of lower case letters, digits and _, at most 63', "call it as in 'singleton_job'"),
-  },
+  schema: { type: schema },
   migrate: { type: boolean },
   store: { type: fromCode('object', readStore) },
   heartbeatInterval: { type: duration({ leastMs: 50 }), default: 3_000 },
   lockExpiry: { type: expiry, default: 10_000 },
   heartbeatThread: { type: heartbeatThread },
   crashHandover: { type: boolean, default: true },
-  nodeId: {
-    type: text(
-      isNodeId,
-      NODE_ID_RULE,
-      'leave it out to use POD_NAME or the name of the host; a random part is appended',
-    ),
-  },
+  nodeId: { type: nodeId },
   // a second to wait for runs, a second after aborting them, and a second to release the locks
   shutdownTimeout: { type: duration({ leastMs: 3_000 }), default: 8_000 },
   timeZone: { type: timeZone, default: 'UTC' },
@@ -60,23 +61,9 @@ export const MODULE_OPTIONS = {
   warnAfter: { type: durationOrFalse, default: 8_000 },
   enabled: { type: boolean, default: true },
   rebalance: { type: boolean, default: false },
-  jobs: { type: fromCode('object', readJobs), default: Object.freeze({}) },
-  observers: {
-    type: listOf(isObserver, {
-      what: 'an object with a method for each event',
-      fix: 'methods of a provider get events with @OnJobEvent',
-      example: '{ runFailed: alert }',
-    }),
-    default: NONE,
-  },
-  interceptors: {
-    type: listOf(isInterceptor, {
-      what: 'an interceptor or the class of one',
-      fix: 'see RunInterceptor for what it implements',
-      example: 'TransactionInterceptor',
-    }),
-    default: NONE,
-  },
+  jobs: { type: jobs, default: Object.freeze({}) },
+  observers: { type: observers, default: Object.freeze([]) },
+  interceptors: { type: interceptors, default: Object.freeze([]) },
 } satisfies ModuleOptionTable;
 
 const IN_CONNECTION =

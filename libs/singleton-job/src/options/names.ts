@@ -1,3 +1,5 @@
+import { text } from './option-types.js';
+
 /** Names of projects and jobs are part of keys and channels: `{project}:{job}:lock`. Locks of `LockService` have `lock/{key}`. */
 const FORBIDDEN_IN_NAME = /[{}:/\s\p{Cc}]/u;
 
@@ -6,16 +8,17 @@ const FORBIDDEN_IN_NODE_ID = /[#\s\p{Cc}]/gu;
 
 export const NAME_RULE = 'a name without braces, colons, slashes, spaces and control characters';
 
-export const NODE_ID_RULE = "a text, not empty, without '#', spaces and control characters";
-
 /** Whether it can be the name of a project or a job. */
 export function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !FORBIDDEN_IN_NAME.test(value);
 }
 
-export function isNodeId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value === toNodeId(value);
-}
+/** `nodeId`. */
+export const nodeId = text(
+  (value): value is string => typeof value === 'string' && value !== '' && value === toNodeId(value),
+  "a text, not empty, without '#', spaces and control characters",
+  'leave it out to use POD_NAME or the name of the host; a random part is appended',
+);
 
 /** A text as a node id: each character that a node id must not have becomes `-`. */
 export function toNodeId(text: string): string {
