@@ -44,7 +44,7 @@ export class Application {
   constructor(private readonly parts: ApplicationParts) {
     const { id, clock, store, chance, lifeMs, jobs, thread, observer } = parts;
     const shutdownTimeout = chance.oneOf([3_000, 7_000]);
-    const options = resolveOptions({ projectName: 'p', store, lockExpiry: lifeMs, shutdownTimeout }, { hostName: id });
+    const options = resolveOptions({ projectName: 'p', store, lockExpiry: lifeMs, shutdownTimeout }, {}, id);
     const notify = notifyAll([observer], []);
     const common = { store, clock, random: chance.next };
     const scheduleOf = (name: string): string | undefined => this.#jobs.get(name)?.schedule.description;

@@ -22,9 +22,8 @@ export const heartbeatThread: OptionType<{ readonly workerFile?: string | URL },
   read: (value, at) => {
     if (value === false) return undefined;
     if (value === true) return Object.freeze({});
-    if (!isRecord(value))
-      return at.refuse(value, 'true, false or { workerFile }', 'write true unless the application is bundled');
-    return readOptions(PARTS, value, (key) => at.in(key));
+    if (isRecord(value)) return readOptions(PARTS, value, (key) => at.in(key));
+    return at.refuse(value, 'true, false or { workerFile }', 'write true unless the application is bundled');
   },
 };
 

@@ -25,7 +25,7 @@ function read(variables: Readonly<Record<string, string>>) {
 }
 
 function jobsOf(options: object): Readonly<Record<string, Job>> {
-  const jobs = exploreInstances([new Jobs()], resolveOptions(options, { hostName: 'host-1' }));
+  const jobs = exploreInstances([new Jobs()], resolveOptions(options, {}, 'host-1'));
   return Object.fromEntries(jobs.map((job) => [job.name, job]));
 }
 

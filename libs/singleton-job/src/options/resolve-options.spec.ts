@@ -3,11 +3,12 @@ import { inspect } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type Store } from '../store/store.js';
-import { type Environment, misspeltVariables } from './variables.js';
+import { misspeltVariables } from './variables.js';
 import { MODULE_OPTIONS } from './module-option-table.js';
 import { resolveOptions } from './resolve-options.js';
 
-const ENVIRONMENT: Environment = { hostName: 'host-1' };
+/** No variables, and a host name. */
+const ENVIRONMENT = [{}, 'host-1'] as const;
 
 const REQUIRED = { projectName: 'myapp', connection: 'redis://localhost:6379' };
 
@@ -32,7 +33,7 @@ function caught(act: () => unknown): unknown {
 
 describe('the resolved options', () => {
   it('have these defaults', () => {
-    expect(resolveOptions(REQUIRED, ENVIRONMENT)).toEqual({
+    expect(resolveOptions(REQUIRED, ...ENVIRONMENT)).toEqual({
       projectName: 'myapp',
       connection: 'redis://localhost:6379',
       crashHandover: true,
@@ -60,7 +61,7 @@ describe('the resolved options', () => {
   it('are frozen, and the object of the user is neither changed nor frozen', () => {
     const raw = { ...REQUIRED, connection: { host: 'cache' }, jobs: { tick: { period: '1s' } }, observers: [{}] };
     const before = structuredClone(raw);
-    const resolved = resolveOptions(raw, ENVIRONMENT);
+    const resolved = resolveOptions(raw, ...ENVIRONMENT);
     const parts = [resolved, resolved.observers, resolved.interceptors, resolved.jobs, resolved.jobs['tick']];
     expect(parts.every((part) => Object.isFrozen(part))).toBe(true);
     expect([raw, raw.connection, raw.jobs, raw.jobs.tick, ...raw.observers].some((part) => Object.isFrozen(part))).toBe(
@@ -97,11 +98,11 @@ describe('the resolved options', () => {
   });
 
   it('are the same if an option is undefined and if it is left out', () => {
-    const defaults = resolveOptions(REQUIRED, ENVIRONMENT);
+    const defaults = resolveOptions(REQUIRED, ...ENVIRONMENT);
     const unset = Object.fromEntries(Object.keys(MODULE_OPTIONS).map((name) => [name, undefined]));
 
-    expect(resolveOptions({ ...unset, ...REQUIRED }, ENVIRONMENT)).toEqual(defaults);
-    expect(resolveOptions({ ...REQUIRED, jobs: { tick: undefined } }, ENVIRONMENT)).toEqual(defaults);
+    expect(resolveOptions({ ...unset, ...REQUIRED }, ...ENVIRONMENT)).toEqual(defaults);
+    expect(resolveOptions({ ...REQUIRED, jobs: { tick: undefined } }, ...ENVIRONMENT)).toEqual(defaults);
   });
 
   it('can come from an object of a class, with getters', () => {
@@ -112,12 +113,12 @@ describe('the resolved options', () => {
       }
     }
 
-    expect(resolveOptions(new Options(), ENVIRONMENT).store).toBe('memory');
+    expect(resolveOptions(new Options(), ...ENVIRONMENT).store).toBe('memory');
   });
 
   it('take a job that is called like a member of Object.prototype', () => {
     const jobs = JSON.parse('{ "constructor": { "period": 5 }, "__proto__": { "period": 6 } }') as unknown;
-    const resolved = resolveOptions({ ...REQUIRED, jobs }, ENVIRONMENT);
+    const resolved = resolveOptions({ ...REQUIRED, jobs }, ...ENVIRONMENT);
 
     expect(Object.keys(resolved.jobs)).toEqual(['constructor', '__proto__']);
     expect('toString' in resolved.jobs).toBe(false);
@@ -167,17 +168,17 @@ describe('the resolved options', () => {
     { sentinels: [{ host: 'a', port: 26379 }], name: 'main' },
     { nodes: ['redis://a:7000', 7001, { host: 'b' }], options: { redisOptions: { password: 'x' } } },
   ])('take the connection %j', (connection) => {
-    expect(resolveOptions({ ...REQUIRED, connection }, ENVIRONMENT).connection).toEqual(connection);
+    expect(resolveOptions({ ...REQUIRED, connection }, ...ENVIRONMENT).connection).toEqual(connection);
   });
 
   it('need no connection while the jobs are switched off', () => {
-    expect(resolveOptions({ projectName: 'test', enabled: false }, ENVIRONMENT).enabled).toBe(false);
+    expect(resolveOptions({ projectName: 'test', enabled: false }, ...ENVIRONMENT).enabled).toBe(false);
   });
 });
 
 describe('SINGLETON_JOB_ENABLED', () => {
   const enabledWith = (SINGLETON_JOB_ENABLED: string, options: object): unknown =>
-    resolveOptions({ ...REQUIRED, ...options }, { ...ENVIRONMENT, variables: { SINGLETON_JOB_ENABLED } }).enabled;
+    resolveOptions({ ...REQUIRED, ...options }, { SINGLETON_JOB_ENABLED }).enabled;
 
   it.each([true, false, undefined])("'false' switches the jobs off, although enabled is %s", (enabled) => {
     expect(enabledWith('false', { enabled })).toBe(false);
@@ -230,7 +231,7 @@ describe('the heartbeat interval', () => {
     [{ lockExpiry: '9s', heartbeatInterval: '3s' }, 3_000],
     [{ jobs: { tick: { lockExpiry: '500ms' } } }, 3_000],
   ])('of a module with %j is %d ms', (given, heartbeatIntervalMs) => {
-    expect(resolveOptions({ ...REQUIRED, ...given }, ENVIRONMENT).heartbeatIntervalMs).toBe(heartbeatIntervalMs);
+    expect(resolveOptions({ ...REQUIRED, ...given }, ...ENVIRONMENT).heartbeatIntervalMs).toBe(heartbeatIntervalMs);
   });
 });
 
@@ -238,14 +239,14 @@ describe('the lockExpiry of a job', () => {
   it.each(['500ms', '1d'])('may be %s with any heartbeat interval', (lockExpiry) => {
     const given = { heartbeatInterval: '10s', lockExpiry: '30s', jobs: { tick: { lockExpiry } } };
 
-    expect(() => resolveOptions({ ...REQUIRED, ...given }, ENVIRONMENT)).not.toThrow();
+    expect(() => resolveOptions({ ...REQUIRED, ...given }, ...ENVIRONMENT)).not.toThrow();
   });
 });
 
 describe('warnAfter', () => {
   it('is a duration or false, of the module and of a job', () => {
     const jobs = { quick: { warnAfter: '100ms' }, never: { warnAfter: false }, silent: {} };
-    const resolved = resolveOptions({ ...REQUIRED, warnAfter: false, jobs }, ENVIRONMENT);
+    const resolved = resolveOptions({ ...REQUIRED, warnAfter: false, jobs }, ...ENVIRONMENT);
 
     expect(resolved.warnAfterMs).toBe(false);
     expect(resolved.jobs['quick']?.warnAfter).toBe(100);
@@ -256,16 +257,15 @@ describe('warnAfter', () => {
 
 describe('the node id', () => {
   it.each([
-    [{ variables: { POD_NAME: 'worker-5' }, hostName: 'host-1' }, 'worker-5'],
-    [{ variables: { POD_NAME: '' }, hostName: 'host-1' }, 'host-1'],
-    [{ hostName: "anna's #1 laptop" }, "anna's--1-laptop"],
-    [{ hostName: '' }, 'unknown-host'],
-  ])('in the environment %j is %s', (environment, nodeId) => {
-    expect(resolveOptions(REQUIRED, environment).nodeId).toBe(nodeId);
+    [{ POD_NAME: 'worker-5' }, 'host-1', 'worker-5'],
+    [{ POD_NAME: '' }, 'host-1', 'host-1'],
+    [{}, "anna's #1 laptop", "anna's--1-laptop"],
+    [{}, '', 'unknown-host'],
+  ])('with the variables %j on the host %j is %s', (variables, hostName, nodeId) => {
+    expect(resolveOptions(REQUIRED, variables, hostName).nodeId).toBe(nodeId);
   });
 
   it('is not changed if it is given', () => {
-    const environment = { variables: { POD_NAME: 'worker-5' }, hostName: '' };
-    expect(resolveOptions({ ...REQUIRED, nodeId: 'blue-1' }, environment).nodeId).toBe('blue-1');
+    expect(resolveOptions({ ...REQUIRED, nodeId: 'blue-1' }, { POD_NAME: 'worker-5' }).nodeId).toBe('blue-1');
   });
 });

@@ -10,9 +10,10 @@ import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
 import { toNodeId } from './names.js';
 import { type Given, Place, readOptions, type Resolved, settable, withDefaults } from './option-table.js';
 import { type Overrides, readOverrides } from './overrides.js';
-import { ENABLED_VARIABLE, type Environment, fromVariables, OPTION_PREFIX, optionInVariable } from './variables.js';
+import { ENABLED_VARIABLE, fromVariables, OPTION_PREFIX, optionInVariable } from './variables.js';
 
 type Raw = Readonly<Record<string, unknown>>;
+type Variables = Readonly<Record<string, string | undefined>>;
 type GivenOptions = Given<typeof MODULE_OPTIONS>;
 
 /**
@@ -62,37 +63,33 @@ export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOption
 
 /**
  * Parses and checks the options of the module, and fills in the defaults. The result is frozen. The object that the user passed is
- * neither changed nor frozen.
+ * neither changed nor frozen. It depends on the variables of the environment too, and on the name of the host.
  *
  * @throws InvalidOptionsError with every mistake
  */
-export function resolveOptions(raw: unknown, environment?: Environment): ResolvedOptions {
+export function resolveOptions(raw: unknown, variables?: Variables, hostName?: string): ResolvedOptions {
   if (!isRecord(raw)) {
     const fix = 'pass them to SingletonJobModule.forRoot(), or return them from the factory of forRootAsync()';
     throw new InvalidOptionsError([`options must be an object, got ${describeValue(raw)}: ${fix}`]);
   }
-  const { problems, resolved } = check(raw, environment);
+  const { problems, resolved } = check(raw, variables, hostName);
   if (problems.length > 0) throw new InvalidOptionsError(problems);
   return Object.freeze(resolved);
 }
 
-function check(
-  raw: Raw,
-  { variables: all = {}, hostName }: Environment = { hostName: hostname(), variables: process.env },
-): { readonly problems: readonly string[]; readonly resolved: ResolvedOptions } {
-  const variables = fromVariables(raw);
-  const problems = [...(variables?.problems ?? [])];
+function check(raw: Raw, variables: Variables = process.env, hostName = hostname()) {
+  const read = fromVariables(raw);
+  const problems = [...(read?.problems ?? [])];
   const at = (key: string): Place => {
-    const hasVariable = variables !== undefined && settable(MODULE_OPTIONS).includes(key);
-    return new Place(key, problems, hasVariable ? `${variables.prefix}${optionInVariable(key)}` : undefined);
+    const hasVariable = read !== undefined && settable(MODULE_OPTIONS).includes(key);
+    return new Place(key, problems, hasVariable ? `${read.prefix}${optionInVariable(key)}` : undefined);
   };
   const given = readOptions(MODULE_OPTIONS, raw, at, MODULE_OPTION_FIXES);
   const { jobs, ...resolved } = withDefaults(MODULE_OPTIONS, given);
-  const variable = all[ENABLED_VARIABLE] ?? '';
-  if (!['', 'true', 'false'].includes(variable)) {
-    const fix = 'set it to false to run no jobs, or unset it';
-    problems.push(`${ENABLED_VARIABLE} must be true or false, got ${describeValue(variable)}: ${fix}`);
-  }
+  const variable = variables[ENABLED_VARIABLE] ?? '';
+  const ofVariable = new Place(ENABLED_VARIABLE, problems);
+  if (!['', 'true', 'false'].includes(variable))
+    ofVariable.refuse(variable, 'true or false', 'set it to false to run no jobs, or unset it');
   const off = disabledBy(raw['enabled'], given.enabled, variable);
   if (raw['connection'] === undefined && raw['store'] === undefined && off === undefined) {
     const fix =
@@ -104,13 +101,13 @@ function check(
     problems,
     resolved: {
       ...resolved,
-      ...readOverrides(jobs, variables, problems),
+      ...readOverrides(jobs, read, problems),
       heartbeatIntervalMs: heartbeatIntervalOf(given),
       // an empty variable counts as not set
-      nodeId: resolved.nodeId ?? toNodeId(all['POD_NAME'] || hostName || 'unknown-host'),
+      nodeId: resolved.nodeId ?? toNodeId(variables['POD_NAME'] || hostName || 'unknown-host'),
       enabled: off === undefined,
       disabledBy: off,
-      unreadVariables: Object.freeze(variables === undefined ? unreadVariables(raw, all) : []),
+      unreadVariables: Object.freeze(read === undefined ? unreadVariables(raw, variables) : []),
     },
   };
 }
@@ -126,10 +123,8 @@ function checkTogether(raw: Raw, given: GivenOptions, at: (option: string) => Pl
   for (const key of connection === undefined || isPostgres(connection) ? [] : ['schema', 'migrate'])
     if (raw[key] !== undefined) at(key).note('is for PostgreSQL, got a connection to Redis: leave it out');
   const leastMs = HEARTBEATS_PER_EXPIRY * heartbeatIntervalOf(given);
-  const isWrong = (['lockExpiry', 'heartbeatInterval'] as const).some(
-    (key) => raw[key] !== undefined && given[key] === undefined,
-  );
-  if (lockExpiry >= leastMs || isWrong) return;
+  const isWrong = (key: 'lockExpiry' | 'heartbeatInterval') => raw[key] !== undefined && given[key] === undefined;
+  if (lockExpiry >= leastMs || isWrong('lockExpiry') || isWrong('heartbeatInterval')) return;
   const expected = `${HEARTBEATS_PER_EXPIRY} × heartbeatInterval (${formatDuration(leastMs)})`;
   const got = `${given.lockExpiry === undefined ? 'the default of ' : ''}${formatDuration(lockExpiry)}`;
   at('lockExpiry').note(`must be at least ${expected}, got ${got}: raise lockExpiry or lower heartbeatInterval`);
@@ -142,7 +137,7 @@ function heartbeatIntervalOf({ heartbeatInterval, lockExpiry = Infinity }: Given
 }
 
 /** The variables of options that code leaves unset. Where code sets the option, it may have read the variable by itself. */
-function unreadVariables(raw: Raw, variables: Raw): readonly string[] {
+function unreadVariables(raw: Raw, variables: Variables): readonly string[] {
   const unset = Object.keys(MODULE_OPTIONS).filter((key) => raw[key] === undefined);
   const forms = unset.map((key) => `${OPTION_PREFIX}_${optionInVariable(key)}`);
   const isUnread = (name: string): boolean =>

@@ -9,10 +9,9 @@ export const readStore: Reader<Store | 'memory'> = (store, at) => {
   if (store === 'memory') return store;
   if (typeof store !== 'object' || store === null)
     return at.refuse(store, "a Store or 'memory'", 'leave it out to use Redis, and set connection');
-  const missing = Object.keys(METHODS).filter((method) => typeof Reflect.get(store, method) !== 'function');
+  const methods = Object.keys(METHODS).filter((method) => typeof Reflect.get(store, method) !== 'function');
+  const missing = methods.map((method) => `${method}()`);
   const name: unknown = Reflect.get(store, 'name');
-  if (typeof name !== 'string' || name === '') missing.push('name');
-  if (missing.length === 0) return store as Store;
-  const members = missing.map((member) => (member === 'name' ? "name, such as 'MongoDB'" : `${member}()`));
-  return at.refuse(store, 'a Store', `implement ${members.join(', ')}`);
+  if (typeof name !== 'string' || name === '') missing.push("name, such as 'MongoDB'");
+  return missing.length === 0 ? (store as Store) : at.refuse(store, 'a Store', `implement ${missing.join(', ')}`);
 };

@@ -34,13 +34,6 @@ export function jobInVariable(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, '_').toUpperCase();
 }
 
-/** The parts of the environment that options depend on. */
-export interface Environment {
-  readonly hostName: string;
-  /** @default none */
-  readonly variables?: Readonly<Record<string, string | undefined>>;
-}
-
 /** With another word or a digit it is another variable, and not a misspelling. */
 const THREE_WORDS = /^[a-z]+(_[a-z]+){0,2}$/i;
 const MOST_MISSPELT = 2;

@@ -88,7 +88,7 @@ export function createTestReplica(
   const store = Object.assign(new FaultyStore(new MemoryStore(server), time, clock), network);
   // not the environment of the test run, which may have switched the jobs of the application off
   const raw = { projectName: 'test', store, ...given, observers: [...observers, observer] };
-  const options = resolveOptions(raw, { hostName: name });
+  const options = resolveOptions(raw, {}, name);
   const thread = hasThread ? createThread({ time, server }, rate) : undefined;
   const parts = {
     id: name,
