@@ -17,6 +17,7 @@ const shared = {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^nestjs-singleton-job/config$': '<rootDir>/libs/singleton-job/src/options/config.ts',
+    '^nestjs-singleton-job/store$': '<rootDir>/libs/singleton-job/src/store/store.ts',
     '^nestjs-singleton-job/terminus$': '<rootDir>/libs/singleton-job/src/nest/terminus.ts',
     '^nestjs-singleton-job/(.*)$': '<rootDir>/libs/singleton-job/src/$1/index.ts',
     '^nestjs-singleton-job$': '<rootDir>/libs/singleton-job/src/index.ts',
