@@ -1,11 +1,14 @@
 import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { messageOf } from '../base/errors/message-of.js';
 
+/** In the order in which their fixes are compared. */
+const CODES = ['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE', 'STORE_UNREACHABLE'] as const;
+
 /**
  * What a person can do about a failure, by a pattern of what is known about it, for each code that it may get. The first match counts. Any
  * other failure may be gone in a moment. `{name}` in a fix stands for one of the names, or for a group of the pattern.
  */
-export type Fixes = Readonly<Record<LockStoreError['code'], Readonly<Record<string, string>>>>;
+export type Fixes = Readonly<Record<(typeof CODES)[number], Readonly<Record<string, string>>>>;
 
 /** A request or an attempt to connect that failed. */
 export interface Failure {
@@ -45,16 +48,13 @@ export function textOf(error: unknown): string {
   return typeof message === 'string' ? message || String(code ?? name) : messageOf(error);
 }
 
-function diagnose({ about, text, fixes, names }: Failure): {
-  readonly code: LockStoreError['code'];
-  readonly fix: string;
-} {
-  for (const [code, patterns] of Object.entries(fixes) as [LockStoreError['code'], Fixes[LockStoreError['code']]][]) {
-    for (const [pattern, fix] of Object.entries(patterns)) {
+function diagnose({ about, text, fixes, names }: Failure) {
+  for (const code of CODES) {
+    for (const [pattern, fix] of Object.entries(fixes[code])) {
       const match = new RegExp(pattern, 'i').exec(`${about} ${text}`);
       const all: Failure['names'] = { ...names, ...match?.groups };
       if (match !== null) return { code, fix: fix.replaceAll(/\{(\w+)\}/g, (_, name: string) => all[name] ?? '') };
     }
   }
-  return { code: 'STORE_UNREACHABLE', fix: '' };
+  return { code: 'STORE_UNREACHABLE', fix: '' } as const;
 }
