@@ -1,5 +1,5 @@
 import { type JobRecord } from '../../libs/singleton-job/src/leadership/record.js';
-import { emptyData, type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
+import { MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { type SyncRequest, type SyncResult } from '../../libs/singleton-job/src/store/store.js';
 import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
 
@@ -19,7 +19,7 @@ export class SimulatedServer extends FaultyServer {
   }
 
   /** Another server takes over, or the same one again. */
-  become(server: string, snapshot: MemoryData = emptyData()): void {
+  become(server: string, snapshot: MemoryData = new MemoryData()): void {
     this.restart(snapshot);
     this.server = server;
   }

@@ -12,9 +12,7 @@ export class Listeners {
   add(listener: StoreListener): () => void {
     const entry = { listener };
     this.#listeners.add(entry);
-    return () => {
-      this.#listeners.delete(entry);
-    };
+    return () => void this.#listeners.delete(entry);
   }
 
   /** Reports an event: `each((listener) => listener.connected?.())`. */

@@ -19,22 +19,18 @@ const SWEEP_EVERY_MS = 60_000;
 const NOT_NOTED: Incarnation = { id: '', since: 0, isFirst: false };
 
 /** All that a server keeps, and would lose at once. */
-export interface MemoryData {
+export class MemoryData {
   /** Undefined: nothing is noted. */
   noted: Incarnation | undefined;
   /** When each lease ends. */
-  readonly leases: Map<LeaseId, number>;
+  readonly leases = new Map<LeaseId, number>();
   /** With the time at which each may be forgotten. */
-  readonly records: Map<string, StoredRecord & { readonly forgetAt: number }>;
-}
-
-export function emptyData(): MemoryData {
-  return { noted: undefined, leases: new Map(), records: new Map() };
+  readonly records = new Map<string, StoredRecord & { readonly forgetAt: number }>();
 }
 
 /** Leases and records in the memory of this process: the rules of a store in their shortest form. */
 export class MemoryServer {
-  protected data = emptyData();
+  protected data = new MemoryData();
   #sweepAt = 0;
 
   /** `clock`: only its wall clock is read. `server`: which server this is. */
@@ -82,9 +78,8 @@ export class MemoryServer {
   /** As a replica sees it. */
   protected recordOf(name: string, time: number): StoredRecord | 'unreadable' | undefined {
     const record = this.data.records.get(name);
-    return record !== undefined && time < record.forgetAt
-      ? { revision: record.revision, value: record.value }
-      : undefined;
+    if (record === undefined || record.forgetAt <= time) return undefined;
+    return { revision: record.revision, value: record.value };
   }
 
   #write({ name, ifRevision, value, forgetAfterMs = Infinity }: Write, time: number): number | undefined {

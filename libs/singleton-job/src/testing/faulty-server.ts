@@ -1,5 +1,5 @@
 import { type Holder, jobRecord, seenRecord } from '../leadership/record.js';
-import { emptyData, type MemoryData, MemoryServer } from '../store/memory.js';
+import { MemoryData, MemoryServer } from '../store/memory.js';
 import { type StoredRecord } from '../store/store.js';
 
 /** A server in memory with the faults of a real one. */
@@ -14,14 +14,14 @@ export class FaultyServer extends MemoryServer {
   }
 
   /** Another server takes over: with the data of a snapshot, or with none. */
-  restart(snapshot: MemoryData = emptyData()): void {
+  restart(snapshot: MemoryData = new MemoryData()): void {
     this.data = structuredClone(snapshot);
     this.#starts += 1;
     this.server = `memory-${String(this.#starts)}`;
   }
 
   /** Loses everything, or what is newer than a snapshot, and stays the same server. */
-  loseData(snapshot: MemoryData = emptyData()): void {
+  loseData(snapshot: MemoryData = new MemoryData()): void {
     this.data = structuredClone(snapshot);
   }
 

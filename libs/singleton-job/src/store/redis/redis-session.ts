@@ -68,11 +68,8 @@ export class RedisSession implements Session {
       if (mustReconnect) this.#error = error;
       return mustReconnect;
     };
-    const watchdog = new SilenceWatchdog(
-      () => node.stream,
-      this.parts.silenceMs,
-      (error) => node.stream.destroy(error),
-    );
+    const silent = (error: Error) => node.stream.destroy(error);
+    const watchdog = new SilenceWatchdog(() => node.stream, this.parts.silenceMs, silent);
     // every command passes here, also those that ioredis sends by itself: a server may accept connections and then hang
     const send = node.sendCommand.bind(node);
     node.sendCommand = (command, stream) => {
