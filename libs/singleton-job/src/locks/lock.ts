@@ -123,10 +123,8 @@ export class Lock implements Candidate {
     if (record?.isUnreadable) return this.#unknown(unreadable(this.name, storeName));
     const graceMs = this.#election.graceEnd() - replica.clock.now();
     if (record === undefined || isHeld || graceMs <= 0) return undefined;
-    const rest = `an earlier holder may rely on it for ${showDuration(graceMs)}`;
-    return this.#unknown(
-      new LockStoreError('STORE_UNREACHABLE', `${storeName} was restarted or lost its data, and ${rest}`),
-    );
+    const why = `${storeName} was restarted or lost its data, and an earlier holder may rely on it for ${showDuration(graceMs)}`;
+    return this.#unknown(new LockStoreError('STORE_UNREACHABLE', why));
   }
 
   #silence(): LockStoreError {
