@@ -46,6 +46,7 @@ export interface ReplicaParts {
 export class Replica implements ElectionReplica, StoreListener {
   readonly id: string;
   readonly clock: Clock;
+  readonly random: () => number;
   readonly observer: ReplicaObserver;
   readonly view: View;
   readonly leases: OwnLeases;
@@ -71,6 +72,7 @@ export class Replica implements ElectionReplica, StoreListener {
     const { id, clock, store, observer, random, backup } = parts;
     this.id = id;
     this.clock = clock;
+    this.random = random;
     this.observer = observer;
     this.view = new View(clock);
     this.heartbeat = new Heartbeat(clock, parts.heartbeatIntervalMs, random);
@@ -278,7 +280,7 @@ export class Replica implements ElectionReplica, StoreListener {
       led: elections.filter(({ term }) => term !== undefined).length,
       jobs: elections.filter(({ candidate }) => candidate.kind === 'job').length,
     };
-    return takeDelayMs(this.#crowd, this.parts.random);
+    return takeDelayMs(this.#crowd, this.random);
   }
 
   #sync(): void {
