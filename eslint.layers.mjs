@@ -13,6 +13,5 @@ export const LAYERS = {
   control: ['base', 'log', 'store', 'options', 'jobs', 'leadership', 'locks', 'runs', 'heartbeat-thread'],
   nest: ['base', 'options', 'jobs', 'locks', 'control'],
   opentelemetry: ['base', 'options', 'control'],
-  'current-run': ['base'],
   testing: ['base', 'log', 'store', 'schedule', 'options', 'jobs', 'leadership', 'heartbeat-thread', 'control', 'nest'],
 };

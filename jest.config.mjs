@@ -19,6 +19,7 @@ const shared = {
     '^nestjs-singleton-job/config$': '<rootDir>/libs/singleton-job/src/options/config.ts',
     '^nestjs-singleton-job/store$': '<rootDir>/libs/singleton-job/src/store/store.ts',
     '^nestjs-singleton-job/terminus$': '<rootDir>/libs/singleton-job/src/nest/terminus.ts',
+    '^nestjs-singleton-job/current-run$': '<rootDir>/libs/singleton-job/src/runs/current-run.ts',
     '^nestjs-singleton-job/(.*)$': '<rootDir>/libs/singleton-job/src/$1/index.ts',
     '^nestjs-singleton-job$': '<rootDir>/libs/singleton-job/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',

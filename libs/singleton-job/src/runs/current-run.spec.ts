@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { job } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
-import { currentRun, currentRunInterceptor } from './index.js';
+import { currentRun, currentRunInterceptor } from './current-run.js';
 
 describe('The current run', () => {
   const replicas = useReplicas();
