@@ -130,17 +130,16 @@ export class JobRunner implements Candidate {
     if (this.#quit?.signal.aborted !== false || runs.isClosed || !term.isValid())
       return { outcome: 'lease-unconfirmed' };
     const run = recordOf(term);
-    const cancel = runs.reserve(term);
+    runs.reserve();
     const act = (): void => {
       const tick = { scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' } as const;
       if (term.isValid() && !runs.isClosed)
         inContextOf(commandId, () => {
           runs.start(tick, term, run, true);
         });
-      // last: between the two nothing would run, and the job would be given back
-      cancel();
+      runs.free();
     };
-    return { outcome: 'started', fields: { run }, act, cancel };
+    return { outcome: 'started', fields: { run }, act, cancel: runs.free };
   }
 
   /** Settles when nothing of the term runs. Never rejects. */

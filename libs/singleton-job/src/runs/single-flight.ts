@@ -45,8 +45,8 @@ export function recordOf(term: Term, more: Pick<RunRecord, 'crashes' | 'occurren
 export class SingleFlight {
   /** The run in flight. */
   inFlight: Run | undefined;
-  /** Frees the place of a run that is about to start: its claim or its trigger is being written. */
-  #reserved: (() => void) | undefined;
+  /** A run is about to start: its claim or its trigger is being written. */
+  #isReserved = false;
   #waiting: (() => void)[] = [];
   /** When the latest run ended, monotonic; -Infinity while none has. */
   endedAtMs = -Infinity;
@@ -59,7 +59,7 @@ export class SingleFlight {
 
   /** Whether a run is in flight or about to start. */
   get isBusy(): boolean {
-    return this.inFlight !== undefined || this.#reserved !== undefined;
+    return this.inFlight !== undefined || this.#isReserved;
   }
 
   /** Whether a run was in flight at any time since `sinceMs`, monotonic. */
@@ -67,26 +67,24 @@ export class SingleFlight {
     return this.inFlight !== undefined || this.endedAtMs > sinceMs;
   }
 
-  /** Keeps the place of a run that is about to start, until the returned function is called or the term ends. It may not be busy. */
-  reserve({ signal }: Term): () => void {
-    const giveUp = (): void => {
-      signal.removeEventListener('abort', giveUp);
-      if (this.#reserved !== giveUp) return;
-      this.#reserved = undefined;
-      this.#settle();
-    };
-    signal.addEventListener('abort', giveUp);
-    this.#reserved = giveUp;
-    return giveUp;
+  /** Keeps the place of a run that is about to start, until it is freed. It may not be busy. */
+  reserve(): void {
+    this.#isReserved = true;
   }
+
+  /** After {@link start}, if it comes to that: between the two nothing would run, and the job would be given back. */
+  readonly free = (): void => {
+    this.#isReserved = false;
+    this.#settle();
+  };
 
   /** Writes the record of a run before it starts. Resolves to whether it may start. If not, the next leader reports what the record has. */
   async claim(term: Term, fields: OwnFields): Promise<boolean> {
-    const giveUp = this.reserve(term);
+    this.reserve();
     const isWritten = await term.claim(fields);
     // the host may have been suspended between the claim and its answer
     if (isWritten) await term.untilValid();
-    giveUp();
+    this.free();
     return isWritten && term.isValid() && !this.isClosed;
   }
 
