@@ -11,6 +11,8 @@ import { Reports } from '../../libs/singleton-job/src/leadership/reports.js';
 import { LockService } from '../../libs/singleton-job/src/locks/lock.service.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { JobPool } from '../../libs/singleton-job/src/runs/job-pool.js';
+import { JobRunner } from '../../libs/singleton-job/src/runs/job-runner.js';
+import { type SharedParts } from '../../libs/singleton-job/src/runs/single-flight.js';
 import { cron } from '../../libs/singleton-job/src/schedule/cron/cron.js';
 import { fixedRate } from '../../libs/singleton-job/src/schedule/fixed-rate.js';
 import { interval } from '../../libs/singleton-job/src/schedule/interval.js';
@@ -39,6 +41,7 @@ export class Application {
   readonly #locks: LockService;
   readonly #commands: JobCommands;
   readonly #jobs = new Map<string, Job>();
+  readonly #shared: SharedParts;
   #sent = 0;
 
   constructor(private readonly parts: ApplicationParts) {
@@ -52,14 +55,9 @@ export class Application {
     store.addListener(reports);
     const { heartbeatIntervalMs } = options;
     this.replica = new Replica({ ...common, id, lifeMs, heartbeatIntervalMs, observer: reports, backup: thread });
-    this.#pool = new JobPool(options, {
-      ...common,
-      replica: this.replica,
-      storeName: store.name,
-      notify,
-      interceptors: [],
-    });
-    this.#commands = new JobCommands({ pool: this.#pool, replica: this.replica, storeName: store.name });
+    this.#shared = { clock, replica: this.replica, storeName: store.name, notify, interceptors: [] };
+    this.#pool = new JobPool(options, this.#shared);
+    this.#commands = new JobCommands(this.#shared);
     this.#locks = new LockService({ options, replica: this.replica, storeName: store.name });
     for (const plan of jobs) this.#jobs.set(plan.name, this.#jobOf(plan));
     for (const job of this.#jobs.values()) this.#pool.add(job);
@@ -107,12 +105,12 @@ export class Application {
 
   /** A run is in flight. */
   isBusy(job: string): boolean {
-    return this.#pool.find(job)?.active?.runs.inFlight !== undefined;
+    return this.#pool.find(job)?.runs.inFlight !== undefined;
   }
 
   /** Nothing of a term runs. */
   isIdle(job: string): boolean {
-    return this.#pool.find(job)?.active?.isIdle !== false;
+    return this.#pool.find(job)?.isIdle !== false;
   }
 
   remove(job: string): Promise<void> {
@@ -125,7 +123,7 @@ export class Application {
   }
 
   giveBack(job: string): void {
-    this.#pool.find(job)?.active?.election.stepDown('rebalance');
+    this.#pool.find(job)?.election?.stepDown('rebalance');
   }
 
   /** Resolves when the application is closed. What runs goes on. */
@@ -144,7 +142,7 @@ export class Application {
     const commands = this.#commands;
     const job = this.#jobs.get(name);
     if (job === undefined) throw new TypeError(`no job ${name}`);
-    const entry = this.#pool.find(name) ?? { job, active: undefined };
+    const entry = this.#pool.find(name) ?? new JobRunner({ ...this.#shared, job, watch: () => undefined });
     if (kind !== 'resume') this.#sent += 1;
     try {
       if (kind === 'pause') return await commands.pause(entry).then(() => 'paused');

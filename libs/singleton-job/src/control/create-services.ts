@@ -83,7 +83,7 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts): S
   const common = { store, clock, random };
   const timing = { lifeMs: lockExpiryMs, heartbeatIntervalMs };
   const replica: Replica = new Replica({ ...common, ...timing, id, observer: reports, backup });
-  const pool: JobPool = new JobPool(options, { ...common, replica, storeName, notify, interceptors });
+  const pool: JobPool = new JobPool(options, { clock, replica, storeName, notify, interceptors });
   const steered = { pool, clock, replica, storeName };
   const registry = new SingletonJobRegistry(options, { ...steered, statistics });
   const health = new SingletonJobHealth(options, { pool, clock, outages: reports.outages, storeName });

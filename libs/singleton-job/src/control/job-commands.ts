@@ -4,7 +4,7 @@ import { type Edit } from '../leadership/edit.js';
 import { type Election } from '../leadership/election.js';
 import { type Command } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
-import { type JobEntry, type JobPool } from '../runs/job-pool.js';
+import { type JobRunner } from '../runs/job-runner.js';
 import { type StepDownResult, type TriggerResult } from './job-status.js';
 import { CommandEdit, ResumeEdit, type StoredEdit } from './record-edits.js';
 
@@ -14,17 +14,15 @@ const NO_REPLY = new LockStoreError('STORE_UNREACHABLE', 'no answer from the sto
 export class JobCommands {
   #commands = 0;
 
-  constructor(
-    private readonly parts: { readonly pool: JobPool; readonly replica: Replica; readonly storeName: string },
-  ) {}
+  constructor(private readonly parts: { readonly replica: Replica; readonly storeName: string }) {}
 
   /**
    * Runs the job now on the replica that leads it.
    *
    * @throws LockStoreError when the record cannot be read, or the store denied the request
    */
-  async trigger(entry: JobEntry): Promise<TriggerResult> {
-    const election = this.parts.pool.electionOf(entry);
+  async trigger(entry: JobRunner): Promise<TriggerResult> {
+    const election = this.#electionOf(entry);
     const edit = this.#command(election, 'trigger');
     const forget = keepContext(edit.id);
     const { outcome, by = null, record = {} } = (await this.#edit(election, edit).finally(forget)) ?? {};
@@ -42,8 +40,8 @@ export class JobCommands {
    *
    * @throws LockStoreError when the record cannot be read, or the store denied the request
    */
-  async stepDown(entry: JobEntry): Promise<StepDownResult> {
-    const election = this.parts.pool.electionOf(entry);
+  async stepDown(entry: JobRunner): Promise<StepDownResult> {
+    const election = this.#electionOf(entry);
     const edit = this.#command(election, 'step-down');
     const { by = null } = (await this.#edit(election, edit)) ?? {};
     if (by !== null) return { steppedDown: true, by };
@@ -51,19 +49,26 @@ export class JobCommands {
   }
 
   /** @throws LockStoreError when the store has not confirmed it */
-  async pause(entry: JobEntry): Promise<{ readonly by: string | null }> {
-    const election = this.parts.pool.electionOf(entry);
+  async pause(entry: JobRunner): Promise<{ readonly by: string | null }> {
+    const election = this.#electionOf(entry);
     const edit = this.#command(election, 'step-down', true);
     const answer = await this.#store(entry, 'paused', election, edit);
     return { by: answer?.by ?? null };
   }
 
   /** @throws LockStoreError when the store has not confirmed it */
-  async resume(entry: JobEntry): Promise<{ readonly by: string | null }> {
-    const election = this.parts.pool.electionOf(entry);
+  async resume(entry: JobRunner): Promise<{ readonly by: string | null }> {
+    const election = this.#electionOf(entry);
     const edit = new ResumeEdit({ election, view: this.parts.replica.view });
     const leader = await this.#store(entry, 'resumed', election, edit);
     return { by: leader ?? null };
+  }
+
+  /** If this replica does not compete for the job, it forgets the election when it is used no more. */
+  #electionOf(entry: JobRunner): Election {
+    const { replica } = this.parts;
+    replica.open();
+    return replica.electionFor(entry);
   }
 
   #command(election: Election, action: Command['action'], isPause = false): CommandEdit {
@@ -80,7 +85,7 @@ export class JobCommands {
   }
 
   /** @throws LockStoreError when the store denied the request: unlike the other reasons, that needs a person */
-  #whyNot(entry: JobEntry, done: string, election: Election, edit: CommandEdit) {
+  #whyNot(entry: JobRunner, done: string, election: Election, edit: CommandEdit) {
     const { isClosing } = this.parts.replica;
     const error = this.#unconfirmed(entry, done, election, edit);
     if (!isClosing && error.code !== 'STORE_UNREACHABLE') throw error;
@@ -88,13 +93,13 @@ export class JobCommands {
     return isClosing ? 'stopping' : 'unreachable';
   }
 
-  async #store<T>(entry: JobEntry, done: string, election: Election, edit: StoredEdit<T>): Promise<T | undefined> {
+  async #store<T>(entry: JobRunner, done: string, election: Election, edit: StoredEdit<T>): Promise<T | undefined> {
     const result = await this.#edit(election, edit);
     if (edit.isStored) return result;
     throw this.#unconfirmed(entry, done, election, edit);
   }
 
-  #unconfirmed({ job: { name } }: JobEntry, done: string, election: Election, { wasSent }: StoredEdit<unknown>) {
+  #unconfirmed({ job: { name } }: JobRunner, done: string, election: Election, { wasSent }: StoredEdit<unknown>) {
     const became = wasSent ? `it is not known whether the job was ${done}` : `the job was not ${done}`;
     const failure = wasSent ? election.writer.failure : undefined;
     return unconfirmed(`${name}: ${became}`, this.parts.replica, wasSent, failure);

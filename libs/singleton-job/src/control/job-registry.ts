@@ -12,7 +12,8 @@ import { JobCommands, unconfirmed } from './job-commands.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobStatus, type StepDownResult, type TriggerResult, type JobOverview } from './job-status.js';
 import { nextDue } from '../runs/due.js';
-import { type JobPool, type JobEntry } from '../runs/job-pool.js';
+import { type JobPool } from '../runs/job-pool.js';
+import { type JobRunner } from '../runs/job-runner.js';
 
 const NOWHERE_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
 const NOWHERE =
@@ -158,7 +159,7 @@ export class SingletonJobRegistry {
   }
 
   /** A job that can be steered from here. */
-  #connected(name: string): JobEntry {
+  #connected(name: string): JobRunner {
     const entry = this.#entry(name);
     this.#assertConnected();
     return entry;
@@ -170,7 +171,7 @@ export class SingletonJobRegistry {
       throw new InvalidOptionsError([NOWHERE], { title: NOWHERE_TITLE });
   }
 
-  #entry(name: string): JobEntry {
+  #entry(name: string): JobRunner {
     const { pool } = this.parts;
     const entry = pool.find(name);
     if (entry !== undefined) return entry;
@@ -184,20 +185,19 @@ export class SingletonJobRegistry {
     return names.length === 0 ? 'it has no jobs' : `the jobs are ${names.join(', ')}`;
   }
 
-  #statusOf(entry: JobEntry): JobStatus {
+  #statusOf(entry: JobRunner): JobStatus {
     const { statistics } = this.parts;
-    const { job, active } = entry;
-    const { activeTerm: term, pausedAt, leader = null } = active?.election ?? {};
-    const isBusy = active?.runs.isBusy === true;
+    const { job, runs, election } = entry;
+    const { activeTerm: term, pausedAt, leader = null } = election ?? {};
     return {
-      ...this.#planOf(job, pausedAt, isBusy ? undefined : term?.own.run),
+      ...this.#planOf(job, pausedAt, runs.isBusy ? undefined : term?.own.run),
       lockExpiryMs: job.lockExpiryMs,
       timeoutMs: job.timeoutMs ?? null,
       role: this.#roleOf(entry),
       leader,
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
-      runningSince: active?.runs.inFlight?.info.startedAt.toISOString() ?? null,
+      runningSince: runs.inFlight?.info.startedAt.toISOString() ?? null,
       lastRun: statistics.lastRunOf(job.name),
       counters: statistics.countersOf(job.name),
     };
@@ -228,12 +228,12 @@ export class SingletonJobRegistry {
     return { ...this.#planOf(job, pausedAt, run), leader, lastRun: run === undefined ? null : shown(run) };
   }
 
-  #roleOf({ job, active }: JobEntry): JobStatus['role'] {
+  #roleOf({ job, election }: JobRunner): JobStatus['role'] {
     const { pool } = this.parts;
     if (!this.options.enabled || !job.enabled) return 'disabled';
     if (pool.state === 'stopped') return 'stopped';
-    if (active?.election.pausedAt !== undefined) return 'paused';
-    return active?.election.activeTerm === undefined ? 'follower' : 'leader';
+    if (election?.pausedAt !== undefined) return 'paused';
+    return election?.activeTerm === undefined ? 'follower' : 'leader';
   }
 }
 

@@ -122,7 +122,7 @@ describe('The health of a replica', () => {
   it('reports no missing leader while it stands back for the others', async () => {
     const { health, pool } = startWith(job());
     await replicas.clock.advance(1_500);
-    pool.find('tick')?.active?.election.stepDown('stepped-down');
+    pool.find('tick')?.election?.stepDown('stepped-down');
     await replicas.clock.advance(0);
     expect(health.report()).toEqual(WELL);
   });

@@ -1,7 +1,8 @@
 import { type Clock } from '../base/time/clock.js';
 import { type Outages } from '../leadership/outages.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { type JobPool, type JobEntry } from '../runs/job-pool.js';
+import { type JobPool } from '../runs/job-pool.js';
+import { type JobRunner } from '../runs/job-runner.js';
 import { overdueSince } from '../runs/due.js';
 
 /** What is wrong with the jobs of this replica: plain data that can be written as JSON. */
@@ -65,8 +66,8 @@ export class SingletonJobHealth {
     if (state !== 'started') return { unreachable: [], overdue: [], leaderless: [] };
     return {
       unreachable: this.#unreachable(),
-      overdue: jobs.flatMap((entry) => this.#overdue(entry) ?? []),
-      leaderless: jobs.filter(({ active }) => active?.election.isLeaderless).map(({ job }) => job.name),
+      overdue: jobs.flatMap((runner) => this.#overdue(runner) ?? []),
+      leaderless: jobs.filter(({ election }) => election?.isLeaderless).map(({ job }) => job.name),
     };
   }
 
@@ -76,10 +77,11 @@ export class SingletonJobHealth {
     return unreachableMs > this.options.lockExpiryMs ? [{ store: storeName, forMs: Math.round(unreachableMs) }] : [];
   }
 
-  #overdue({ job, active }: JobEntry): HealthReport['overdue'][number] | undefined {
-    const due = active && overdueSince(active, this.parts.clock.wallNow());
-    if (active === undefined || due === undefined) return undefined;
-    const runningSince = active.runs.inFlight?.info.startedAt.toISOString() ?? null;
+  #overdue(runner: JobRunner): HealthReport['overdue'][number] | undefined {
+    const due = overdueSince(runner, this.parts.clock.wallNow());
+    if (due === undefined) return undefined;
+    const { job, runs } = runner;
+    const runningSince = runs.inFlight?.info.startedAt.toISOString() ?? null;
     const isStuck = runningSince === null || job.timeoutMs !== undefined;
     return { name: job.name, dueAt: new Date(due).toISOString(), runningSince, isStuck };
   }

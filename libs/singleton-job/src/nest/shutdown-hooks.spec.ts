@@ -3,7 +3,7 @@ import { job } from '../testing/specs/job.js';
 import { type Services } from '../control/create-services.js';
 import { watchShutdownHooks } from './shutdown-hooks.js';
 
-type JobEntry = Services['pool']['jobs'][number];
+type JobEntry = Pick<Services['pool']['jobs'][number], 'job' | 'election'>;
 
 describe('An application without shutdown hooks', () => {
   beforeEach(() => {
@@ -13,8 +13,8 @@ describe('An application without shutdown hooks', () => {
     jest.useRealTimers();
   });
 
-  const running: JobEntry = { job: job({ lockExpiryMs: 60_000 }), active: {} as JobEntry['active'] };
-  const disabled: JobEntry = { job: job(), active: undefined };
+  const running: JobEntry = { job: job({ lockExpiryMs: 60_000 }), election: {} as JobEntry['election'] };
+  const disabled: JobEntry = { job: job(), election: undefined };
 
   /** What is written in the first minute. */
   function warnings(

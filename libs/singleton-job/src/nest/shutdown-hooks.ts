@@ -5,7 +5,7 @@ import { type Services } from '../control/create-services.js';
 const LOOK_AFTER_MS = 5_000;
 
 interface ShutdownHooksParts {
-  readonly jobs: () => Services['pool']['jobs'];
+  readonly jobs: () => readonly Pick<Services['pool']['jobs'][number], 'job' | 'election'>[];
   readonly warn: (message: string) => void;
   readonly host?: Pick<NodeJS.Process, 'env' | 'listenerCount'>;
 }
@@ -17,7 +17,7 @@ interface ShutdownHooksParts {
 export function watchShutdownHooks({ jobs, warn, host = process }: ShutdownHooksParts): () => void {
   if (isTestRunner(host.env)) return () => undefined;
   const timer = setTimeout(() => {
-    const expiriesMs = jobs().flatMap(({ job, active }) => (active === undefined ? [] : job.lockExpiryMs));
+    const expiriesMs = jobs().flatMap(({ job, election }) => (election === undefined ? [] : job.lockExpiryMs));
     if (expiriesMs.length === 0 || host.listenerCount('SIGTERM') > 0) return;
     const expiry = showDuration(Math.max(...expiriesMs));
     warn(

@@ -1,11 +1,6 @@
-export interface BackoffPolicy {
-  readonly heartbeatIntervalMs: number;
-}
-
 const MOST_BACKOFF_MS = 30_000;
 
-/** heartbeatInterval × 2^failures, ±20 % jitter, 30 s at most. `random` is in [0, 1). */
-export function backoffMs(failures: number, policy: BackoffPolicy, random: () => number): number {
-  const exponentialMs = Math.min(policy.heartbeatIntervalMs * 2 ** failures, MOST_BACKOFF_MS);
-  return Math.min(exponentialMs * (0.8 + 0.4 * random()), MOST_BACKOFF_MS);
+/** The pause after so many failures in a row: it doubles with each after the first, up to 30 s or to `baseMs`, if that is longer. */
+export function backoffMs(baseMs: number, failures: number): number {
+  return Math.max(baseMs, Math.min(baseMs * 2 ** Math.max(failures - 1, 0), MOST_BACKOFF_MS));
 }

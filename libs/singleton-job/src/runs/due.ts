@@ -15,18 +15,18 @@ export function nextDue(schedule: AnySchedule, run: RunRecord | undefined, now: 
   return run?.endedAt === undefined ? undefined : Math.max(schedule.next(run.endedAt), now);
 }
 
-/** A job for which this replica competes. */
-interface ActiveJob {
+interface RunningJob {
   readonly job: Job;
-  readonly election: Election;
+  /** Undefined: this replica does not compete for it. */
+  readonly election: Election | undefined;
   readonly runs: SingleFlight;
 }
 
 /** When an overdue job of this replica should have run, in milliseconds since the epoch. Undefined: it is not overdue. */
-export function overdueSince({ job, election, runs }: ActiveJob, wallNow: number): number | undefined {
-  const { activeTerm: term, pausedAt } = election;
+export function overdueSince({ job, election, runs }: RunningJob, wallNow: number): number | undefined {
   // a run of a lost term does not stop another replica from leading
-  if (election.term === undefined || pausedAt !== undefined) return undefined;
+  if (election?.term === undefined || election.pausedAt !== undefined) return undefined;
+  const { activeTerm: term } = election;
   const { info } = runs.inFlight ?? {};
   // a job is late if it is late by both clocks: one that was set forward does not count
   const now = term === undefined ? wallNow : Math.min(wallNow, term.storeNow());

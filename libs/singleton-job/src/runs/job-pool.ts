@@ -1,14 +1,10 @@
 import { type Job } from '../jobs/job.js';
-import { type Notify } from '../base/events/events.js';
-import { type Clock } from '../base/time/clock.js';
-import { type RunInterceptor } from '../base/events/run-interceptor.js';
-import { type Election } from '../leadership/election.js';
-import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { JobRunner } from './job-runner.js';
 import { Rebalancing } from './rebalancing.js';
 import { within } from '../base/time/within.js';
 import { Monitor } from './monitor.js';
+import { type SharedParts } from './single-flight.js';
 
 /** At the end of a stop: how long a run may take after its signal fired, and how long the last releases may take after that. */
 const ABORT_MS = 1_000;
@@ -16,25 +12,9 @@ const RELEASE_MS = 1_000;
 /** A stop that waits for runs after this time is reported, or halfway to the abort, if that is sooner. */
 const REPORT_STOP_MS = 1_000;
 
-/** A job of this replica. Without `active`: it is disabled, or not started yet. */
-export interface JobEntry {
-  readonly job: Job;
-  readonly active: JobRunner | undefined;
-}
-
-interface JobPoolParts {
-  readonly replica: Replica;
-  readonly storeName: string;
-  readonly clock: Clock;
-  readonly notify: Notify;
-  /** In [0, 1). */
-  readonly random: () => number;
-  readonly interceptors: readonly RunInterceptor[];
-}
-
 /** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
 export class JobPool {
-  readonly #jobs = new Map<string, JobEntry>();
+  readonly #jobs = new Map<string, JobRunner>();
   readonly #monitor: Monitor;
   readonly #rebalancing: Rebalancing | undefined;
   #state: 'new' | 'started' | 'stopped' = 'new';
@@ -42,19 +22,19 @@ export class JobPool {
 
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly parts: JobPoolParts,
+    private readonly parts: SharedParts,
   ) {
-    const runners = (): readonly JobRunner[] => this.#runners();
-    this.#rebalancing = options.rebalance ? new Rebalancing({ ...parts, runners }) : undefined;
+    const runners = (): readonly JobRunner[] => this.jobs;
+    this.#rebalancing = options.rebalance ? new Rebalancing(parts.replica, runners) : undefined;
     this.#monitor = new Monitor({ ...parts, runners });
   }
 
   /** Every job, enabled or not, in the order in which they were added. */
-  get jobs(): readonly JobEntry[] {
+  get jobs(): readonly JobRunner[] {
     return [...this.#jobs.values()];
   }
 
-  find(name: string): JobEntry | undefined {
+  find(name: string): JobRunner | undefined {
     return this.#jobs.get(name);
   }
 
@@ -69,28 +49,22 @@ export class JobPool {
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'started';
-    for (const { job } of this.#jobs.values()) this.add(job);
+    for (const runner of this.#jobs.values()) this.#compete(runner);
     if (this.options.enabled) void this.#rebalancing?.run();
   }
 
   /** Adds a job, and competes for it when the replica has started. */
   add(job: Job): void {
-    const isRun = this.#state === 'started' && this.options.enabled && job.enabled;
-    const active = isRun ? this.#compete(job) : undefined;
-    this.#jobs.set(job.name, { job, active });
-  }
-
-  /** The election of a job. If the job is not active, it does not compete, and the replica forgets it when it is used no more. */
-  electionOf({ job, active }: JobEntry): Election {
-    this.parts.replica.open();
-    return (active ?? this.#runnerFor(job)).election;
+    const runner = new JobRunner({ ...this.parts, job, watch: this.#monitor.watch });
+    this.#jobs.set(job.name, runner);
+    this.#compete(runner);
   }
 
   /** Starts no new run of a job. Resolves when the run in flight has ended and the lock is released. */
   async remove(name: string): Promise<void> {
-    const entry = this.#jobs.get(name);
-    await entry?.active?.withdraw('unregistered');
-    if (this.#jobs.get(name) === entry) this.#jobs.delete(name);
+    const runner = this.#jobs.get(name);
+    await runner?.withdraw('unregistered');
+    if (this.#jobs.get(name) === runner) this.#jobs.delete(name);
   }
 
   /**
@@ -109,21 +83,11 @@ export class JobPool {
     await this.parts.replica.close();
   }
 
-  /** Begins to compete for a job. The first one opens the connection. */
-  #compete(job: Job): JobRunner {
-    const runner = this.#runnerFor(job);
+  /** Begins to compete for a job, if it is enabled. The first one opens the connection. */
+  #compete(runner: JobRunner): void {
+    if (this.#state !== 'started' || !this.options.enabled || !runner.job.enabled) return;
     runner.compete();
     this.parts.replica.open();
-    return runner;
-  }
-
-  #runnerFor(job: Job): JobRunner {
-    const watch = (signal: AbortSignal): (() => void) => this.#monitor.addTerm(signal);
-    return new JobRunner({ ...this.parts, job, backoff: this.options, watch });
-  }
-
-  #runners(): JobRunner[] {
-    return [...this.#jobs.values()].flatMap(({ active }) => active ?? []);
   }
 
   /** In three parts: runs finish by themselves, the others are aborted, and the last jobs are released. */
@@ -131,7 +95,7 @@ export class JobPool {
     this.#state = 'stopped';
     this.#rebalancing?.stop();
     const { clock, notify } = this.parts;
-    const runners = this.#runners();
+    const runners = this.jobs;
     const endMs = clock.now() + this.options.shutdownTimeoutMs;
     const abortMs = endMs - RELEASE_MS - ABORT_MS;
     const report = clock.setTimer(Math.min(REPORT_STOP_MS, (abortMs - clock.now()) / 2), () => {

@@ -273,8 +273,8 @@ describe('A triggered run of an interval with a long delay', () => {
   it('is claimed and started only while the lease is confirmed', async () => {
     const a = replicas.start('a', [job({ schedule: once })]);
     await replicas.clock.advance(100);
-    const runner = a.pool.find('tick')?.active;
-    const trigger = () => runner?.election.term && runner.trigger(runner.election.term, 'c1');
+    const runner = a.pool.find('tick');
+    const trigger = () => runner?.election?.term && runner.trigger(runner.election.term, 'c1');
     const order = trigger();
     replicas.clock.stepWall(20_000);
     order?.act?.();
@@ -293,7 +293,7 @@ describe('A triggered run of an interval with a long delay', () => {
       await replicas.clock.advance(10);
       answer();
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-      a.pool.find('tick')?.active?.election.stepDown('stepped-down');
+      a.pool.find('tick')?.election?.stepDown('stepped-down');
       await replicas.clock.advance(5);
       const { started } = await triggered;
       if (started && replicas.server.holderOf('tick') === undefined) released.push(`after ${String(turns)} turns`);

@@ -1,7 +1,7 @@
 import { inContextOf } from './caller-context.js';
 import { type Reason } from '../base/events/events.js';
 import { runnerFailed } from '../base/events/warnings.js';
-import { backoffMs, type BackoffPolicy } from './backoff.js';
+import { backoffMs } from './backoff.js';
 import { type Timer } from '../base/time/clock.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { Sleeper } from './sleeper.js';
@@ -9,7 +9,6 @@ import { type Job } from '../jobs/job.js';
 import { type Order } from '../leadership/decide.js';
 import { type Candidate, type Election, STAND_BACK_MS } from '../leadership/election.js';
 import { jobRecord, type OwnFields } from '../leadership/record.js';
-import { type Replica } from '../leadership/replica.js';
 import { type Backlog } from '../leadership/past.js';
 import { type Term } from '../leadership/term.js';
 import { CronLoop } from './cron-loop.js';
@@ -20,25 +19,20 @@ import { recordOf, type RunnerParts, SingleFlight } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
 import { whileLeaderLoop } from './while-leader-loop.js';
 
-/** What a runner needs beside what a run needs. */
 interface JobRunnerParts extends RunnerParts {
-  readonly replica: Replica;
-  readonly storeName: string;
-  readonly backoff: BackoffPolicy;
-  /** In [0, 1). */
-  readonly random: () => number;
-  /** Called when a term begins. What it returns is called when nothing of the term runs any more. */
-  readonly watch: (signal: AbortSignal) => () => void;
+  /** Called when a term begins, with its signal. */
+  readonly watch: (signal: AbortSignal) => void;
 }
 
-/** Competes for one job, and runs it during the terms that it wins, one at a time. */
+/** A job of this replica: competes for it, and runs it during the terms that it wins, one at a time. */
 export class JobRunner implements Candidate {
   readonly kind = 'job';
   readonly name: string;
   readonly job: Job;
   /** The run in flight, and the last one. */
   readonly runs: SingleFlight;
-  readonly election: Election;
+  /** Undefined: it does not compete for the job, which is disabled or not started yet. */
+  election: Election | undefined;
   #initialDelay: Timer | undefined;
   /** Ends the ticks of the present term: with a reason if the term is given back. Undefined: nothing of a term runs. */
   #quit: AbortController | undefined;
@@ -50,7 +44,6 @@ export class JobRunner implements Candidate {
     this.job = parts.job;
     this.name = jobRecord(parts.job.name);
     this.runs = new SingleFlight(parts);
-    this.election = parts.replica.electionFor(this);
   }
 
   get lifeMs(): number {
@@ -65,17 +58,19 @@ export class JobRunner implements Candidate {
   /** Begins to compete, after the `initialDelay` of the job. */
   compete(): void {
     const { initialDelayMs } = this.job;
+    const election = this.parts.replica.electionFor(this);
+    this.election = election;
     const compete = (): void => {
-      this.election.compete();
+      election.compete();
     };
     if (initialDelayMs > 0) this.#initialDelay = this.parts.clock.setTimer(initialDelayMs, compete);
     else compete();
   }
 
   /** Competes no more. Resolves when the lock is released and no run is in flight. */
-  withdraw(reason: Reason<'leadershipReleased'>): Promise<void> {
+  async withdraw(reason: Reason<'leadershipReleased'>): Promise<void> {
     this.#initialDelay?.cancel();
-    return this.election.withdraw(reason);
+    await this.election?.withdraw(reason);
   }
 
   inherit(backlog: Backlog): OwnFields {
@@ -86,15 +81,14 @@ export class JobRunner implements Candidate {
   lead(term: Term): void {
     const quit = new AbortController();
     this.#quit = quit;
-    const stopWatching = this.parts.watch(term.signal);
+    this.parts.watch(term.signal);
     onAbort(term.signal, () => {
       this.runs.abort('LEASE_LOST');
       quit.abort();
     });
     void this.#tick(term, quit.signal).finally(() => {
-      stopWatching();
       this.#quit = undefined;
-      this.election.touch();
+      this.election?.touch();
     });
   }
 
@@ -105,9 +99,9 @@ export class JobRunner implements Candidate {
   /** Tells whom this replica follows, and whether the job is paused. */
   looked(): void {
     const { notify, job } = this.parts;
-    const { isWanted, lastSeen, leader, pausedAt, term } = this.election;
     // a record that cannot be read says nothing of a pause
-    if (!isWanted || lastSeen.isUnreadable === true) return;
+    if (this.election?.isWanted !== true || this.election.lastSeen.isUnreadable === true) return;
+    const { lastSeen, leader, pausedAt, term } = this.election;
     const before = this.#told;
     const followed = term === undefined ? (leader ?? before.leader) : undefined;
     this.#told = { leader: followed, pausedAt };
@@ -115,11 +109,11 @@ export class JobRunner implements Candidate {
       notify('leaderChanged', { job: job.name, leader: followed });
     if (pausedAt === before.pausedAt) return;
     // another pause may have begun since the last look
-    if (before.pausedAt !== undefined) {
-      // without a write of anybody: the record is older than the pause, or gone
-      const reason = lastSeen.revision < before.pausedAt ? 'data-lost' : 'resumed';
+    // without a write of anybody: the record is older than the pause, or gone
+    const reason = lastSeen.revision < (before.pausedAt ?? 0) ? 'data-lost' : 'resumed';
+    // an older record may show an older pause: then the job does not run again
+    if (before.pausedAt !== undefined && (reason === 'resumed' || pausedAt === undefined))
       notify('jobResumed', { job: job.name, pausedAt: new Date(before.pausedAt), reason });
-    }
     if (pausedAt !== undefined) notify('jobPaused', { job: job.name, pausedAt: new Date(pausedAt) });
   }
 
@@ -144,25 +138,24 @@ export class JobRunner implements Candidate {
 
   /** Settles when nothing of the term runs. Never rejects. */
   async #tick(term: Term, quit: AbortSignal): Promise<void> {
-    const { job, clock, notify, backoff, random } = this.parts;
+    const { runs } = this;
+    const { job, clock, notify } = this.parts;
     const { run } = term.backlog.left;
     if (run !== undefined && run.endedAt === undefined)
       notify('runInterrupted', { job: job.name, startedAt: new Date(run.startedAt), by: run.by });
-    const stepDown = (): void => {
-      this.election.stepDown('failed-calls');
-    };
+    const stepDown: Election['stepDown'] = (why, standBackMs) => this.election?.stepDown(why, standBackMs);
     try {
       const sleeper = new Sleeper(clock, quit);
-      await tickLoop({ ...this.parts, term, runs: this.runs, quit, stepDown, sleeper });
+      await tickLoop({ ...this.parts, term, runs, quit, stepDown, sleeper });
       if (!quit.aborted) throw new Error(`the runner of job '${job.name}' ended before its term`);
       this.#failures = 0;
     } catch (error: unknown) {
       this.#failures += 1;
       notify('warning', runnerFailed(job.name, error));
       // it may fail on this replica only
-      this.election.stepDown('runner-failed', Math.max(STAND_BACK_MS, backoffMs(this.#failures, backoff, random)));
+      stepDown('runner-failed', backoffMs(STAND_BACK_MS, this.#failures));
     }
-    await this.runs.whenIdle();
+    await runs.whenIdle();
   }
 }
 

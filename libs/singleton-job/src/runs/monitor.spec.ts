@@ -40,12 +40,11 @@ describe('The monitor', () => {
     const notify = jest.fn<Notify>();
     const monitor = new Monitor({ clock, notify, runners: () => [] });
     const [term, other] = [new AbortController(), new AbortController()];
-    const stops = [term, other].map(({ signal }) => monitor.addTerm(signal));
+    for (const { signal } of [term, other]) monitor.watch(signal);
     now.mockReturnValue(12_000);
     term.abort();
     expect(notify.mock.calls).toEqual([['eventLoopBlocked', { blockedMs: 11_750, jobs: [] }]]);
     timers[0]?.();
-    for (const stop of stops) stop();
     now.mockReturnValue(24_000);
     other.abort();
     expect(notify).toHaveBeenCalledTimes(1);

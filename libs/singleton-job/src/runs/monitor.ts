@@ -11,10 +11,9 @@ const WARN_AFTER_MS = 1_000;
  * during a block. A stopped process or a suspended host looks the same. One timer for all runs: one for each would cost more than most runs.
  */
 export class Monitor {
+  /** Undefined: it does not look. */
   #timer: Timer | undefined;
-  /** Infinity: it does not look. */
   #setAtMs = Infinity;
-  #terms = 0;
 
   constructor(
     private readonly parts: {
@@ -24,30 +23,30 @@ export class Monitor {
     },
   ) {}
 
-  /** Looks during a term, until the returned function is called. `signal` aborts when the term ends. */
-  addTerm(signal: AbortSignal): () => void {
-    this.#terms += 1;
-    if (this.#terms === 1) this.#watch();
+  /** A term begins, and `signal` aborts when it ends. Looks until nothing of any term runs. */
+  readonly watch = (signal: AbortSignal): void => {
+    if (this.#timer === undefined) this.#arm();
     // after a block the term may end before the timer fires, and its end must not be reported without the cause
     signal.addEventListener('abort', this.#look, { once: true });
-    return () => {
-      this.#terms -= 1;
-      if (this.#terms === 0) this.stop();
-    };
-  }
+  };
 
   stop(): void {
     this.#timer?.cancel();
+    this.#timer = undefined;
     this.#setAtMs = Infinity;
   }
 
-  #watch(): void {
+  #arm(): void {
     const { clock, runners } = this.parts;
     this.#setAtMs = clock.now();
     this.#timer = clock.setTimer(LOOK_EVERY_MS, () => {
+      if (runners().every(({ isIdle }) => isIdle)) {
+        this.stop();
+        return;
+      }
       this.#look();
       for (const { runs } of runners()) runs.inFlight?.look();
-      this.#watch();
+      this.#arm();
     });
   }
 

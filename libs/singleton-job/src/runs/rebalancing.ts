@@ -1,4 +1,3 @@
-import { type Clock } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { type Election } from '../leadership/election.js';
 import { replicaOf } from '../leadership/record.js';
@@ -28,19 +27,13 @@ export class Rebalancing {
   readonly #leftOut = new Map<string, number>();
 
   constructor(
-    private readonly parts: {
-      readonly replica: Replica;
-      readonly clock: Clock;
-      /** In [0, 1). */
-      readonly random: () => number;
-      /** Of the jobs that this replica competes for. */
-      readonly runners: () => readonly JobRunner[];
-    },
+    private readonly replica: Replica,
+    private readonly runners: () => readonly JobRunner[],
   ) {}
 
   /** Gives away one job each round, until it is stopped. Never rejects. */
   async run(): Promise<void> {
-    const { clock, random } = this.parts;
+    const { clock, random } = this.replica;
     const { signal } = this.#stop;
     for (;;) {
       // at different times on each replica: it sees what the others have given away
@@ -55,7 +48,8 @@ export class Rebalancing {
   }
 
   #giveOne(): void {
-    const { clock, replica, random, runners } = this.parts;
+    const { replica } = this;
+    const { clock, random } = replica;
     // without the store no other replica could take it
     if (replica.failure !== undefined) return;
     const given = this.#given;
@@ -64,7 +58,7 @@ export class Rebalancing {
     const loads = this.#loads();
     const [to, least] = [...loads].reduce((one, other) => (other[1] < one[1] ? other : one), [replica.id, Infinity]);
     if ((loads.get(replica.id) ?? 0) - least < LEAST_DIFFERENCE) return;
-    const movable = runners().filter((runner) => this.#isMovable(runner));
+    const movable = this.runners().filter(isMovable);
     const { election } = movable[Math.floor(random() * movable.length)] ?? {};
     if (election?.term === undefined) return;
     election.term.set({ moved: { at: election.term.storeNow(), to } });
@@ -74,10 +68,10 @@ export class Rebalancing {
 
   /** How many jobs each living replica leads, as far as this one knows. Without those that are left out. */
   #loads(): ReadonlyMap<string, number> {
-    const { clock, replica } = this.parts;
+    const { replica } = this;
     const loads = new Map([...replica.view.leases.keys()].map((lease) => [replicaOf(lease), 0]));
     for (const [id, untilMs] of this.#leftOut) {
-      if (clock.now() < untilMs) loads.delete(id);
+      if (replica.clock.now() < untilMs) loads.delete(id);
       else this.#leftOut.delete(id);
     }
     for (const { candidate, leader } of replica.elections) {
@@ -87,16 +81,16 @@ export class Rebalancing {
     }
     return loads;
   }
+}
 
-  #isMovable({ job, election, runs }: JobRunner): boolean {
-    const { activeTerm, lastSeen } = election;
-    if (activeTerm?.isValid() !== true || runs.isBusy) return false;
-    const now = activeTerm.storeNow();
-    const sinceMoveMs = now - (lastSeen.value?.moved?.at ?? -Infinity);
-    // a time ahead of the store's is from a clock that was set back
-    const stays = sinceMoveMs >= 0 && sinceMoveMs < STAY_MS;
-    // not known for a job that runs all the time
-    const due = nextDue(job.schedule, activeTerm.own.run, now) ?? now;
-    return !stays && due - now > DUE_MS;
-  }
+function isMovable({ job, election, runs }: JobRunner): boolean {
+  const { activeTerm: term, lastSeen } = election ?? {};
+  if (term?.isValid() !== true || runs.isBusy) return false;
+  const now = term.storeNow();
+  const sinceMoveMs = now - (lastSeen?.value?.moved?.at ?? -Infinity);
+  // a time ahead of the store's is from a clock that was set back
+  const stays = sinceMoveMs >= 0 && sinceMoveMs < STAY_MS;
+  // not known for a job that runs all the time
+  const due = nextDue(job.schedule, term.own.run, now) ?? now;
+  return !stays && due - now > DUE_MS;
 }

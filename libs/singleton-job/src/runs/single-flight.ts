@@ -7,6 +7,7 @@ import { type Clock, type Timer } from '../base/time/clock.js';
 import { JobRun, type MissedOccurrences, type RunControl } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
 import { leaseOf, type OwnFields, replicaOf, type RunRecord } from '../leadership/record.js';
+import { type Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
 import { HEALTHY_RUN_MS } from './inheritance.js';
 
@@ -19,13 +20,20 @@ const ABORT_GRACE_MS = 1_000;
 /** The start of a run that lasts longer is written, so that the next leader can report it if this one dies. */
 const WRITTEN_AFTER_MS = 10_000;
 
-/** What a run needs beside its term. */
-export interface RunnerParts {
-  readonly job: Job;
-  /** Wrap each run, the first one outermost. */
-  readonly interceptors: readonly RunInterceptor[];
+/** What all jobs of a process share. */
+export interface SharedParts {
+  readonly replica: Replica;
   readonly clock: Clock;
   readonly notify: Notify;
+  /** For messages, such as `Redis`. */
+  readonly storeName: string;
+  /** Wrap each run, the first one outermost. */
+  readonly interceptors: readonly RunInterceptor[];
+}
+
+/** What the runs of a job need beside a term. */
+export interface RunnerParts extends SharedParts {
+  readonly job: Job;
 }
 
 /** The cause of a run, and the instant for which it is started. */

@@ -1,23 +1,15 @@
-import { type Notify } from '../base/events/events.js';
-import { type Clock } from '../base/time/clock.js';
-import { type Sleeper } from './sleeper.js';
-import { type Job } from '../jobs/job.js';
+import { type Election } from '../leadership/election.js';
 import { type Term } from '../leadership/term.js';
-import { type SingleFlight } from './single-flight.js';
+import { type RunnerParts, type SingleFlight } from './single-flight.js';
+import { type Sleeper } from './sleeper.js';
 
 /** The parts of a tick loop during one term. */
-export interface TickLoopParts {
-  readonly job: Job;
+export interface TickLoopParts extends RunnerParts {
   readonly term: Term;
   readonly runs: SingleFlight;
-  readonly clock: Clock;
-  readonly notify: Notify;
-  /** For messages, such as `Redis`. */
-  readonly storeName: string;
   /** Aborts when the term ends, and when it is given back: then with a `Reason<'leadershipReleased'>`. No tick is fired after that. */
   readonly quit: AbortSignal;
-  /** Gives the leadership to another replica, because several calls in a row have failed. */
-  readonly stepDown: () => void;
+  readonly stepDown: Election['stepDown'];
   /** Its sleeps end when `quit` aborts. */
   readonly sleeper: Sleeper;
 }

@@ -1,11 +1,10 @@
 import { type WhileLeaderSchedule } from '../schedule/schedule.js';
 import { onAbort } from '../base/time/on-abort.js';
+import { backoffMs } from './backoff.js';
 import { crashesBefore } from './inheritance.js';
 import { recordOf } from './single-flight.js';
 import { MAX_SLEEP_MS, repeat, type TickLoopParts } from './tick-loop.js';
 
-/** The delay after a throw grows up to this, unless `restartDelay` is longer. */
-const MAX_RESTART_DELAY_MS = 30_000;
 /** After so many throws in a row another replica tries: the cause may be this replica. */
 const THROWS_UNTIL_STEP_DOWN = 3;
 
@@ -15,13 +14,14 @@ const THROWS_UNTIL_STEP_DOWN = 3;
  */
 export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: TickLoopParts): Promise<void> {
   const { quit, sleeper, stepDown, term, runs } = parts;
+  const delayMs = (failures: number): number => backoffMs(schedule.restartDelayMs, failures);
   const remove = onAbort(quit, () => {
     // a lost lease has aborted it before
     runs.abort(quit.reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN');
   });
   // a run of the last leader may have ended its process, and would end this one
   let crashes = crashesBefore(term.backlog);
-  const firstDueMs = term.startedAt.now + (crashes === 0 ? 0 : delayMs(schedule, crashes));
+  const firstDueMs = term.startedAt.now + (crashes === 0 ? 0 : delayMs(crashes));
   try {
     // so that the next leader counts on if this process crashes too
     if (crashes > 0) await sleeper.sleep(MAX_SLEEP_MS, term.save({ run: recordOf(term, { crashes }) }));
@@ -29,23 +29,17 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
       dueMs: () => {
         // a leader that failed before waits also in its next term
         const isAgain = runs.failures > 0 || runs.endedAtMs >= term.startedAt.now;
-        return Math.max(firstDueMs, isAgain ? runs.endedAtMs + delayMs(schedule, runs.failures) : -Infinity);
+        return Math.max(firstDueMs, isAgain ? runs.endedAtMs + delayMs(runs.failures) : -Infinity);
       },
       start: (scheduledAt) => {
         runs.start({ scheduledAt, cause: 'schedule' }, term, recordOf(term, { crashes }));
         crashes = 0;
       },
       ended: () => {
-        if (runs.failures > 0 && runs.failures % THROWS_UNTIL_STEP_DOWN === 0) stepDown();
+        if (runs.failures > 0 && runs.failures % THROWS_UNTIL_STEP_DOWN === 0) stepDown('failed-calls');
       },
     });
   } finally {
     remove();
   }
-}
-
-/** The delay after so many failures in a row. */
-function delayMs({ restartDelayMs }: WhileLeaderSchedule, failures: number): number {
-  const grown = restartDelayMs * 2 ** Math.max(failures - 1, 0);
-  return Math.max(restartDelayMs, Math.min(grown, MAX_RESTART_DELAY_MS));
 }

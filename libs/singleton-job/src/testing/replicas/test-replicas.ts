@@ -55,7 +55,7 @@ export class TestReplicas {
     await closed;
     await settle();
     return alive.flatMap(({ name, pool }) =>
-      pool.jobs.filter(({ active }) => active?.runs.isBusy).map(({ job }) => `${job.name} of ${name}`),
+      pool.jobs.filter(({ runs }) => runs.isBusy).map(({ job }) => `${job.name} of ${name}`),
     );
   }
 }
