@@ -124,8 +124,8 @@ export class CronLoop {
     const isMisfire = this.#isPromotion || (!this.#hasWaited && now() - newest > ON_TIME_MS);
     const missed = this.#missedBefore(newest);
     const before = term.own.run;
-    const run = recordOf(term, { occurrence: newest });
-    const mayStart = await runs.claim(term, { lastScheduledAt: newest, run });
+    const record = recordOf(term, { occurrence: newest });
+    const mayStart = await runs.claim(term, { lastScheduledAt: newest, run: record });
     if (mayStart && !isInTime()) {
       this.#giveUp(newest);
       term.set({ run: before });
@@ -134,7 +134,8 @@ export class CronLoop {
     const older = this.#unhandled(newest - 1);
     if (mayStart) {
       if (older !== undefined) this.#report(older);
-      runs.start({ scheduledAt: new Date(newest), cause: isMisfire ? 'misfire' : 'schedule', missed }, term, run, true);
+      const cause = isMisfire ? 'misfire' : 'schedule';
+      runs.start({ term, record, isWritten: true, missed, scheduledAt: new Date(newest), cause });
       this.#ran = newest;
     }
     // what was claimed and may not start is reported by the next leader

@@ -1,5 +1,6 @@
 import { type Reason } from '../base/events/events.js';
 import { type FixedRateSchedule } from '../schedule/schedule.js';
+import { recordOf } from './single-flight.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /**
@@ -53,7 +54,7 @@ function fire(slot: number, parts: TickLoopParts): void {
   else if (!isValid) drop(parts, 'lease-unconfirmed', slot, 1);
   else {
     term.set({ lastScheduledAt: slot });
-    runs.start({ scheduledAt: new Date(slot), cause: 'schedule' }, term);
+    runs.start({ term, record: recordOf(term), scheduledAt: new Date(slot), cause: 'schedule' });
   }
 }
 

@@ -6,7 +6,7 @@ import { FakeRun } from '../testing/index.js';
 import { settle } from '../testing/manual-clock.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
-import { intercept } from './single-flight.js';
+import { intercept } from './intercept.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 

@@ -20,9 +20,9 @@ export function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): 
     // a triggered run counts too: the next run comes one delay after its end
     dueMs: () => Math.max(firstDue, schedule.next(runs.endedAtMs)),
     start: async (scheduledAt) => {
-      const run = recordOf(term);
-      if (isWritten && !(await runs.claim(term, { run }))) return;
-      runs.start({ scheduledAt, cause: 'schedule' }, term, run, isWritten);
+      const record = recordOf(term);
+      if (isWritten && !(await runs.claim(term, { run: record }))) return;
+      runs.start({ term, record, isWritten, scheduledAt, cause: 'schedule' });
     },
   });
 }

@@ -123,17 +123,17 @@ export class JobRunner implements Candidate {
     if (runs.isBusy) return { outcome: 'running' };
     if (this.#quit?.signal.aborted !== false || runs.isClosed || !term.isValid())
       return { outcome: 'lease-unconfirmed' };
-    const run = recordOf(term);
+    const record = recordOf(term);
     runs.reserve();
     const act = (): void => {
-      const tick = { scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' } as const;
+      const scheduledAt = new Date(this.parts.clock.wallNow());
       if (term.isValid() && !runs.isClosed)
         inContextOf(commandId, () => {
-          runs.start(tick, term, run, true);
+          runs.start({ term, record, isWritten: true, scheduledAt, cause: 'trigger' });
         });
       runs.free();
     };
-    return { outcome: 'started', fields: { run }, act, cancel: runs.free };
+    return { outcome: 'started', fields: { run: record }, act, cancel: runs.free };
   }
 
   /** Settles when nothing of the term runs. Never rejects. */

@@ -10,6 +10,7 @@ import { leaseOf, type OwnFields, replicaOf, type RunRecord } from '../leadershi
 import { type Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
 import { HEALTHY_RUN_MS } from './inheritance.js';
+import { intercept } from './intercept.js';
 
 /** A record keeps so much of the message of an error. */
 const MOST_OF_ERROR = 200;
@@ -36,8 +37,12 @@ export interface RunnerParts extends SharedParts {
   readonly job: Job;
 }
 
-/** The cause of a run, and the instant for which it is started. */
-interface Tick extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
+/** What a run is started with. */
+interface Start extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
+  readonly term: Term;
+  readonly record: RunRecord;
+  /** Whether the store has the record. @default false */
+  readonly isWritten?: boolean;
   /** What a cron run makes up for. @default nothing */
   readonly missed?: MissedOccurrences | null;
 }
@@ -97,9 +102,8 @@ export class SingleFlight {
   }
 
   /** Starts a run. None may be in flight. */
-  start(tick: Tick, term: Term, record = recordOf(term), isWritten = false): void {
-    // no literal of each run begins with a spread and adds to it: V8 gives each such object hidden classes of its own, and frees them late
-    const run = new Run(this.parts, { term, record, isWritten, ...tick });
+  start(start: Start): void {
+    const run = new Run(this.parts, start);
     this.inFlight = run;
     void run.begin().then(() => {
       this.inFlight = undefined;
@@ -144,30 +148,26 @@ export class Run implements RunControl {
   wasCalled = false;
   /** Why the signal has fired. Undefined: it has not. */
   abortCode: RunAbortCode | undefined;
-  readonly #term: Term;
-  #record: RunRecord;
   /** Whether the store has its start: then it gets its end at once. */
   #isWritten: boolean;
   readonly #startedMs: number;
   #aborting: AbortController | undefined;
   #abortedMs = Infinity;
   readonly #timeout: Timer | undefined;
-  /** It was reported as slow, with the reason for which it was aborted by then. */
-  #reportedSlow: { readonly abortCode: RunAbortCode | undefined } | undefined;
+  /** How often it was reported as slow: once, and once more after its abort. */
+  #slowReports = 0;
 
   constructor(
     private readonly parts: RunnerParts,
-    tick: Tick & { readonly term: Term; readonly record: RunRecord; readonly isWritten: boolean },
+    private readonly begun: Start,
   ) {
     const { job, clock, notify } = parts;
-    const { scheduledAt, cause, missed = null, term, record, isWritten } = tick;
+    const { scheduledAt, cause, missed = null, term, isWritten = false } = begun;
     const { name, schedule, timeoutMs } = job;
     const { fencingToken } = term;
     const startedAt = new Date(clock.wallNow());
     this.info = Object.freeze({ job: name, kind: schedule.kind, cause, scheduledAt, startedAt, fencingToken });
     this.missed = missed;
-    this.#term = term;
-    this.#record = record;
     this.#isWritten = isWritten;
     notify('runStarted', this.info);
     this.#startedMs = clock.now();
@@ -192,7 +192,7 @@ export class Run implements RunControl {
   }
 
   isValid(): boolean {
-    return this.#term.isValid();
+    return this.begun.term.isValid();
   }
 
   /** How long the run has taken so far, in milliseconds. */
@@ -222,7 +222,7 @@ export class Run implements RunControl {
       // the lease may have ended while observers of runStarted were called
       run.assertLeader();
       this.wasCalled = true;
-      await intercept(interceptors, run, job.invoke);
+      await (interceptors.length === 0 ? job.invoke(run) : intercept(interceptors, run, job.invoke));
       this.outcome = 'succeeded';
       notify('runSucceeded', this.#ended());
     } catch (error: unknown) {
@@ -239,9 +239,10 @@ export class Run implements RunControl {
       }
     }
     this.#timeout?.cancel();
+    const { term, record } = this.begun;
     const error = message !== undefined && { error: message };
-    this.#record = { endedAt: this.#term.storeNowAtMost(), outcome: this.outcome, ...error, ...this.#record };
-    this.#writeRecord();
+    // no literal of each run begins with a spread and adds to it: V8 gives each such object hidden classes of its own, and frees them late
+    this.#write({ endedAt: term.storeNowAtMost(), outcome: this.outcome, ...error, ...record });
   }
 
   /** Each property by name: a spread of a frozen object is slow. */
@@ -250,69 +251,31 @@ export class Run implements RunControl {
     return { job, kind, cause, scheduledAt, startedAt, fencingToken, durationMs: this.elapsedMs };
   }
 
-  #writeRecord(): void {
-    if (this.#isWritten) void this.#term.save({ run: this.#record });
-    else this.#term.set({ run: this.#record });
-  }
-
-  /** Called four times a second: writes the start of a run that lasts, and reports a slow one. */
-  look(): void {
-    if (!this.#isWritten && this.abortCode === undefined && this.elapsedMs >= WRITTEN_AFTER_MS) {
-      this.#isWritten = true;
-      this.#writeRecord();
-    }
-    this.#reportIfSlow();
+  #write(run: RunRecord): void {
+    const { term } = this.begun;
+    if (this.#isWritten) void term.save({ run });
+    else term.set({ run });
   }
 
   /**
-   * Reports a run that takes longer than `warnAfter`, once, and once more if it continues after its abort. A run of `@WhileLeader` takes any
-   * time, but not after its abort.
+   * Called four times a second. Writes the start of a run that lasts. Reports one that takes longer than `warnAfter`, once, and once more if it
+   * continues after its abort. A run of `@WhileLeader` takes any time, but not after its abort.
    */
-  #reportIfSlow(): void {
+  look(): void {
     const { notify, job, clock } = this.parts;
     const { info, elapsedMs, abortCode } = this;
+    if (!this.#isWritten && abortCode === undefined && elapsedMs >= WRITTEN_AFTER_MS) {
+      this.#isWritten = true;
+      this.#write(this.begun.record);
+    }
     const sinceAbortMs = clock.now() - this.#abortedMs;
     const isWhileLeader = job.schedule.kind === 'while-leader';
     const warnAfterMs = isWhileLeader ? SETTLE_LIMIT_MS : (job.warnAfterMs ?? Infinity);
     if ((isWhileLeader ? sinceAbortMs : elapsedMs) < warnAfterMs) return;
     if (abortCode !== undefined && sinceAbortMs < ABORT_GRACE_MS) return;
-    if (this.#reportedSlow !== undefined && this.#reportedSlow.abortCode === abortCode) return;
-    this.#reportedSlow = { abortCode };
+    const reports = abortCode === undefined ? 1 : 2;
+    if (this.#slowReports >= reports) return;
+    this.#slowReports = reports;
     notify('runSlow', { ...info, elapsedMs, warnAfterMs, ...(abortCode !== undefined && { abortCode }) });
-  }
-}
-
-/** Calls `work` within the interceptors from `index` on, the first one outermost. */
-export function intercept(
-  interceptors: readonly RunInterceptor[],
-  run: JobRun,
-  work: (run: JobRun) => unknown,
-  index = 0,
-): unknown {
-  const outermost = interceptors[index];
-  return outermost === undefined
-    ? work(run)
-    : around(outermost, run, () => intercept(interceptors, run, work, index + 1));
-}
-
-/** Calls one interceptor around `inner`. In any case `inner` runs at most once, and has settled when this settles. */
-async function around(interceptor: RunInterceptor, run: JobRun, inner: () => unknown): Promise<unknown> {
-  let begun: Promise<unknown> | undefined;
-  const next = (): Promise<unknown> => {
-    begun ??= new Promise((resolve) => {
-      // the interceptor may have taken too long
-      run.signal.throwIfAborted();
-      run.assertLeader();
-      resolve(inner());
-    });
-    // avoids an unhandled rejection when the interceptor drops the promise
-    begun.catch(() => undefined);
-    return begun;
-  };
-  try {
-    return await interceptor.intercept(run, next);
-  } finally {
-    // the interceptor may not have waited for the job
-    await begun?.catch(() => undefined);
   }
 }

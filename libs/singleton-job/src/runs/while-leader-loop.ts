@@ -32,7 +32,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
         return Math.max(firstDueMs, isAgain ? runs.endedAtMs + delayMs(runs.failures) : -Infinity);
       },
       start: (scheduledAt) => {
-        runs.start({ scheduledAt, cause: 'schedule' }, term, recordOf(term, { crashes }));
+        runs.start({ term, record: recordOf(term, { crashes }), scheduledAt, cause: 'schedule' });
         crashes = 0;
       },
       ended: () => {
