@@ -5,7 +5,7 @@ import { leaseOf, replicaOf } from '../leadership/record.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { changeOf } from './inheritance.js';
 import { recordOf } from './single-flight.js';
-import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
+import { type TickLoopParts } from './tick-loop.js';
 
 /** A tick that is noticed within this time is on time, even with a smaller misfire grace. */
 const ON_TIME_MS = 1_000;
@@ -24,8 +24,6 @@ const EARLIEST_MS = 60_000;
  * of leader and after a late wake-up: a blocked event loop, a clock that was stepped or is far behind, a suspended host.
  */
 export class CronLoop {
-  /** The newest occurrence that is claimed or reported. */
-  #handled: number;
   /** The newest occurrence whose run began. */
   #ran: number;
   /** Up to this occurrence some that were reported may have run: see {@link MissedOccurrences}. */
@@ -49,40 +47,43 @@ export class CronLoop {
     const isNew = changeOf(schedule, term.backlog) !== 'none' && claimsLostUntil === 0;
     this.#ran = isNew ? begin : Math.min(started ?? left.lastScheduledAt ?? begin, begin);
     this.#doubtfulUpTo = Math.max(claimsLostUntil, interrupted ?? 0);
-    this.#handled = term.own.lastScheduledAt ?? term.storeNow();
+  }
+
+  /** The newest occurrence that is claimed or reported. */
+  get #handled(): number {
+    return this.parts.term.own.lastScheduledAt ?? 0;
   }
 
   async run(): Promise<void> {
-    const { clock, quit, sleeper, term, runs, job } = this.parts;
+    const { clock, sleeper, term, job } = this.parts;
     // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is behind by half the grace.
     const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
     this.#reportBacklog();
-    while (!quit.aborted) {
+    while (!sleeper.isOver) {
       const due = this.schedule.next(this.#handled) ?? Infinity;
       const wall = clock.wallNow();
       const isFarBehind = term.storeNow() - wall > patienceMs;
       const untilDueMs = due - (isFarBehind ? term.storeNow() : wall);
-      if (!this.#isPromotion && untilDueMs > 0) {
-        await sleeper.sleep(Math.min(untilDueMs, MAX_SLEEP_MS));
-        continue;
-      }
-      if (!term.isValid()) {
-        await sleeper.sleep(MAX_SLEEP_MS, term.untilValid());
-        continue;
-      }
-      const isOnTime = !this.#isPromotion && wall >= due && wall - due <= ON_TIME_MS;
-      const now = (): number => (isOnTime ? clock.wallNow() : term.storeNow());
-      const newest = this.#unhandled(now());
-      if (newest !== undefined && runs.isBusy && job.overlap === 'cancel-other') {
-        await this.#supersede(newest, now);
-        continue;
-      }
-      if (newest !== undefined) await this.#claimAndRun(newest, now);
-      // due by this replica's clock but not by the store's, which decides after a late wake-up
-      else if (!this.#isPromotion) await sleeper.sleep(Math.min(due - term.storeNow(), ON_TIME_MS));
-      this.#isPromotion = false;
-      this.#hasWaited = false;
+      if (!this.#isPromotion && untilDueMs > 0) await sleeper.sleep(untilDueMs);
+      else if (!term.isValid()) await sleeper.sleep(Infinity, term.untilValid());
+      else await this.#handle(due, !this.#isPromotion && wall >= due && wall - due <= ON_TIME_MS);
     }
+  }
+
+  /** Something may be due. On time this replica's clock decides what is, otherwise the store's. */
+  async #handle(due: number, isOnTime: boolean): Promise<void> {
+    const { clock, sleeper, term, runs, job } = this.parts;
+    const now = (): number => (isOnTime ? clock.wallNow() : term.storeNow());
+    const newest = this.#unhandled(now());
+    if (newest !== undefined && runs.isBusy && job.overlap === 'cancel-other') {
+      await this.#supersede(newest, now);
+      return;
+    }
+    if (newest !== undefined) await this.#claimAndRun(newest, now);
+    // due by this replica's clock but not by the store's, which decides after a late wake-up
+    else if (!this.#isPromotion) await sleeper.sleep(Math.min(due - term.storeNow(), ON_TIME_MS));
+    this.#isPromotion = false;
+    this.#hasWaited = false;
   }
 
   /** Reports occurrences that no replica starts any more, because data were lost or the expression is new. */
@@ -103,7 +104,7 @@ export class CronLoop {
     const pushedAside = this.#unhandled(newest - 1);
     if (pushedAside !== undefined) this.#giveUp(pushedAside);
     const nextMs = (this.schedule.next(newest) ?? Infinity) - now();
-    await sleeper.sleep(Math.min(Math.max(nextMs, 1), MAX_SLEEP_MS), runs.whenIdle());
+    await sleeper.sleep(Math.max(nextMs, 1), runs.whenIdle());
   }
 
   /**
@@ -121,37 +122,35 @@ export class CronLoop {
       this.#giveUp(newest);
       return;
     }
+    const after = this.#handled;
+    const older = this.#unhandled(newest - 1);
     const isMisfire = this.#isPromotion || (!this.#hasWaited && now() - newest > ON_TIME_MS);
     const missed = this.#missedBefore(newest);
     const before = term.own.run;
     const record = recordOf(term, { occurrence: newest });
     const mayStart = await runs.claim(term, { lastScheduledAt: newest, run: record });
-    if (mayStart && !isInTime()) {
-      this.#giveUp(newest);
+    // what was claimed and may not start is reported by the next leader
+    if (!mayStart) return;
+    if (!isInTime()) {
+      this.#report(after, newest);
       term.set({ run: before });
       return;
     }
-    const older = this.#unhandled(newest - 1);
-    if (mayStart) {
-      if (older !== undefined) this.#report(older);
-      const cause = isMisfire ? 'misfire' : 'schedule';
-      runs.start({ term, record, isWritten: true, missed, scheduledAt: new Date(newest), cause });
-      this.#ran = newest;
-    }
-    // what was claimed and may not start is reported by the next leader
-    this.#handled = newest;
+    if (older !== undefined) this.#report(after, older);
+    const cause = isMisfire ? 'misfire' : 'schedule';
+    runs.start({ term, record, isWritten: true, missed, scheduledAt: new Date(newest), cause });
+    this.#ran = newest;
   }
 
   /** An occurrence waits for a clock of the store that is more than a minute behind: one of the clocks is wrong. */
   async #isStoreNear(newest: number): Promise<boolean> {
-    const { term, job, notify, quit, sleeper, storeName } = this.parts;
+    const { term, job, notify, sleeper, storeName } = this.parts;
     const aheadMs = newest - term.storeNow();
     if (aheadMs <= EARLIEST_MS) return true;
     const clocks = { node: replicaOf(leaseOf(term.holder)), store: storeName };
     notify('warning', clockAhead(job.name, clocks, { scheduledAt: new Date(newest), aheadMs }));
     // checked again and again: a clock may be corrected, or this host suspended
-    while (!quit.aborted && term.storeNow() < newest)
-      await sleeper.sleep(Math.min(newest - term.storeNow(), MAX_SLEEP_MS));
+    while (!sleeper.isOver && term.storeNow() < newest) await sleeper.sleep(newest - term.storeNow());
     return false;
   }
 
@@ -166,25 +165,19 @@ export class CronLoop {
 
   /** Reports what is due up to this occurrence. No replica starts it any more. */
   #giveUp(upTo: number): void {
-    this.#report(upTo);
+    this.#report(this.#handled, upTo);
     this.parts.term.set({ lastScheduledAt: upTo });
-    this.#handled = upTo;
   }
 
-  /** Reports once what is due up to this occurrence: dropped, if it came due while a run was in flight, or missed. */
-  #report(upTo: number): void {
+  /** Reports occurrences once: dropped, if they came due while a run was in flight, or missed. */
+  #report(after: number, upTo: number): void {
     const { runs, job, notify } = this.parts;
-    const after = this.#handled;
-    if (!runs.isBusy && !this.#hasWaited) this.#reportMissed('late', after, upTo);
-    else {
-      const tick = {
-        job: job.name,
-        kind: 'cron',
-        scheduledAt: new Date(upTo),
-        count: this.#count(after, upTo),
-      } as const;
-      notify('tickDropped', { ...tick, reason: 'overlap' });
+    if (!runs.isBusy && !this.#hasWaited) {
+      this.#reportMissed('late', after, upTo);
+      return;
     }
+    const [scheduledAt, count] = [new Date(upTo), this.#count(after, upTo)];
+    notify('tickDropped', { job: job.name, kind: 'cron', reason: 'overlap', scheduledAt, count });
   }
 
   /** If the window has occurrences by the present expression. */

@@ -1,7 +1,7 @@
 import { type Reason } from '../base/events/events.js';
 import { type FixedRateSchedule } from '../schedule/schedule.js';
 import { recordOf } from './single-flight.js';
-import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
+import { type TickLoopParts } from './tick-loop.js';
 
 /**
  * Fires at the slots of the grid. The next slot is computed from the last slot, never as now plus the period. The clock is read again at
@@ -10,16 +10,17 @@ import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoopParts): Promise<void> {
   const { clock, sleeper, term, runs, job } = parts;
   const { periodMs, offsetMs } = schedule;
+  const supersedes = job.overlap === 'cancel-other';
   const slotOf = (tick: number): number => Math.floor((tick - offsetMs) / periodMs);
   const startedAt = clock.wallNow();
   // The slot that the last leader fired is not fired again. A slot far ahead comes from a wrong clock and is ignored.
   const { lastScheduledAt: slot = 0 } = term.own;
   let last = slot <= startedAt + periodMs ? Math.max(slot, startedAt) : startedAt;
-  /** The newest tick that waits for a superseded run to end. */
+  /** The newest tick, until it is fired: when a superseded run has ended. */
   let waiting: number | undefined;
 
   while (!sleeper.isOver) {
-    if (waiting !== undefined && !runs.isBusy) {
+    if (waiting !== undefined && !(supersedes && runs.isBusy)) {
       fire(waiting, parts);
       waiting = undefined;
     }
@@ -27,19 +28,15 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
     if (last > now + periodMs) last = now; // the wall clock was set back: start from its new time
     const due = schedule.next(last);
     if (now < due) {
-      await sleeper.sleep(Math.min(due - now, MAX_SLEEP_MS), waiting === undefined ? undefined : runs.whenIdle());
+      await sleeper.sleep(due - now, waiting === undefined ? undefined : runs.whenIdle());
       continue;
     }
     last = schedule.latest(now);
     const missed = slotOf(last) - slotOf(due);
     if (missed > 0) drop(parts, 'late', schedule.latest(last - 1), missed);
-    if (job.overlap === 'cancel-other' && runs.isBusy) {
-      if (waiting !== undefined) drop(parts, 'overlap', waiting, 1);
-      runs.abort('SUPERSEDED');
-      waiting = last;
-    } else {
-      fire(last, parts);
-    }
+    if (waiting !== undefined) drop(parts, 'overlap', waiting, 1);
+    if (supersedes) runs.abort('SUPERSEDED');
+    waiting = last;
   }
   if (waiting !== undefined) drop(parts, 'overlap', waiting, 1);
 }

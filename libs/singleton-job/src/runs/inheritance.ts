@@ -25,7 +25,8 @@ export function inherit(schedule: AnySchedule, backlog: Backlog): OwnFields {
   const { left, claimsLostUntil, takenAt, lastHolder } = backlog;
   const change = changeOf(schedule, backlog);
   const run = left.run && notAhead(left.run, takenAt);
-  const { lastScheduledAt = 0 } = change === 'kind' ? {} : left;
+  // a cron job without one begins now
+  const { lastScheduledAt = schedule.kind === 'cron' ? takenAt : 0 } = change === 'kind' ? {} : left;
   const begin =
     schedule.kind === 'cron'
       ? Math.max(lastScheduledAt, claimsLostUntil, change === 'none' ? 0 : takenAt)

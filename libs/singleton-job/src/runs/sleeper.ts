@@ -1,5 +1,8 @@
 import { type Clock, type Timer } from '../base/time/clock.js';
 
+/** The longest sleep before the clocks are read again. The wall clock may have been stepped, or the host may have been suspended. */
+const MAX_SLEEP_MS = 30_000;
+
 /**
  * Sleeps for a time, until a promise resolves, or until the end of its signal, whichever comes first. All its sleeps, one after the other, share
  * one listener on the signal.
@@ -8,26 +11,22 @@ export class Sleeper {
   #timer: Timer | undefined;
   #resolve: (() => void) | undefined;
   #until: Promise<unknown> | undefined;
-  #isOver: boolean;
+  /** Whether the signal has aborted. A loop reads it at each turn, where `signal.aborted` is slow. */
+  isOver: boolean;
 
   constructor(
     private readonly clock: Clock,
     signal: AbortSignal,
   ) {
-    this.#isOver = signal.aborted;
+    this.isOver = signal.aborted;
     signal.addEventListener('abort', () => {
-      this.#isOver = true;
+      this.isOver = true;
       this.#wake();
     });
   }
 
-  /** Whether the signal has aborted. A loop reads it at each turn, where `signal.aborted` is slow. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   /**
-   * Resolves after `delayMs` and never before, unless `until` resolves or the signal aborts. The caller checks why: the `until` of an
+   * Resolves after `delayMs` and never before, or after 30 s if it is more, unless `until` resolves or the signal aborts. The caller checks why: the `until` of an
    * earlier sleep ends a later one as well. It also checks right before that `until` has not resolved since an earlier sleep.
    */
   sleep(delayMs: number, until?: Promise<unknown>): Promise<void> {
@@ -36,8 +35,8 @@ export class Sleeper {
       this.#until = until;
       void until?.then(this.#wake);
     }
-    if (this.#isOver) return Promise.resolve();
-    const dueMs = this.clock.now() + delayMs;
+    if (this.isOver) return Promise.resolve();
+    const dueMs = this.clock.now() + Math.min(delayMs, MAX_SLEEP_MS);
     return new Promise((resolve) => {
       this.#resolve = resolve;
       this.#arm(dueMs);

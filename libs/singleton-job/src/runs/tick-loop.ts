@@ -14,9 +14,6 @@ export interface TickLoopParts extends RunnerParts {
   readonly sleeper: Sleeper;
 }
 
-/** The longest sleep before the clocks are read again. The wall clock may have been stepped, or the host may have been suspended. */
-export const MAX_SLEEP_MS = 30_000;
-
 /** A job that runs again and again, by the monotonic clock. */
 interface Repetition {
   /** When the next run is due. It changes with the end of each run. */
@@ -32,7 +29,7 @@ export async function repeat(parts: TickLoopParts, { dueMs, start, ended }: Repe
   while (!sleeper.isOver) {
     const waitMs = dueMs() - clock.now();
     if (!runs.isBusy && waitMs > 0) await sleeper.sleep(waitMs);
-    else if (!runs.isBusy && !term.isValid()) await sleeper.sleep(MAX_SLEEP_MS, term.untilValid());
+    else if (!runs.isBusy && !term.isValid()) await sleeper.sleep(Infinity, term.untilValid());
     else {
       if (!runs.isBusy) await start(new Date(clock.wallNow() + waitMs));
       await runs.whenIdle();

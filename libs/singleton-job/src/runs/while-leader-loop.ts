@@ -3,7 +3,7 @@ import { onAbort } from '../base/time/on-abort.js';
 import { backoffMs } from './backoff.js';
 import { crashesBefore } from './inheritance.js';
 import { recordOf } from './single-flight.js';
-import { MAX_SLEEP_MS, repeat, type TickLoopParts } from './tick-loop.js';
+import { repeat, type TickLoopParts } from './tick-loop.js';
 
 /** After so many throws in a row another replica tries: the cause may be this replica. */
 const THROWS_UNTIL_STEP_DOWN = 3;
@@ -24,7 +24,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
   const firstDueMs = term.startedAt.now + (crashes === 0 ? 0 : delayMs(crashes));
   try {
     // so that the next leader counts on if this process crashes too
-    if (crashes > 0) await sleeper.sleep(MAX_SLEEP_MS, term.save({ run: recordOf(term, { crashes }) }));
+    if (crashes > 0) await sleeper.sleep(Infinity, term.save({ run: recordOf(term, { crashes }) }));
     await repeat(parts, {
       dueMs: () => {
         // a leader that failed before waits also in its next term
