@@ -1,8 +1,7 @@
 import { keepContext } from '../runs/caller-context.js';
 import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/lock-store.error.js';
-import { type Edit } from '../leadership/edit.js';
 import { type Election } from '../leadership/election.js';
-import { type Command } from '../leadership/record.js';
+import { type Command, labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type JobRunner } from '../runs/job-runner.js';
 import { type StepDownResult, type TriggerResult } from './job-status.js';
@@ -21,14 +20,12 @@ export class JobCommands {
    *
    * @throws LockStoreError when the record cannot be read, or the store denied the request
    */
-  async trigger(entry: JobRunner): Promise<TriggerResult> {
-    const election = this.#electionOf(entry);
-    const edit = this.#command(election, 'trigger');
-    const forget = keepContext(edit.id);
-    const { outcome, by = null, record = {} } = (await this.#edit(election, edit).finally(forget)) ?? {};
-    const leader = election.leader ?? null;
+  async trigger(job: JobRunner): Promise<TriggerResult> {
+    const edit = this.#command(job, 'trigger', 'triggered');
+    const { outcome, by = null, record = {} } = (await keepContext(edit.command.id, this.#edit(edit))) ?? {};
+    const leader = edit.election.leader ?? null;
     if (outcome === 'paused') return { started: false, reason: 'paused', leader, by: this.parts.replica.id };
-    if (by === null) return { started: false, reason: this.#whyNot(entry, 'triggered', election, edit), leader, by };
+    if (by === null) return { started: false, reason: this.#whyNot(edit), leader, by };
     const { run, fencingToken } = record;
     if (outcome === 'started' && run !== undefined && fencingToken !== undefined)
       return { started: true, fencingToken, startedAt: new Date(run.startedAt).toISOString(), by };
@@ -40,69 +37,64 @@ export class JobCommands {
    *
    * @throws LockStoreError when the record cannot be read, or the store denied the request
    */
-  async stepDown(entry: JobRunner): Promise<StepDownResult> {
-    const election = this.#electionOf(entry);
-    const edit = this.#command(election, 'step-down');
-    const { by = null } = (await this.#edit(election, edit)) ?? {};
-    if (by !== null) return { steppedDown: true, by };
-    return { steppedDown: false, reason: this.#whyNot(entry, 'released', election, edit), by };
+  async stepDown(job: JobRunner): Promise<StepDownResult> {
+    const edit = this.#command(job, 'step-down', 'released');
+    const { by = null } = (await this.#edit(edit)) ?? {};
+    return by === null ? { steppedDown: false, reason: this.#whyNot(edit), by } : { steppedDown: true, by };
   }
 
   /** @throws LockStoreError when the store has not confirmed it */
-  async pause(entry: JobRunner): Promise<{ readonly by: string | null }> {
-    const election = this.#electionOf(entry);
-    const edit = this.#command(election, 'step-down', true);
-    const answer = await this.#store(entry, 'paused', election, edit);
-    return { by: answer?.by ?? null };
+  async pause(job: JobRunner): Promise<{ readonly by: string | null }> {
+    const edit = this.#command(job, 'step-down', 'paused');
+    return { by: (await this.#store(edit))?.by ?? null };
   }
 
   /** @throws LockStoreError when the store has not confirmed it */
-  async resume(entry: JobRunner): Promise<{ readonly by: string | null }> {
-    const election = this.#electionOf(entry);
-    const edit = new ResumeEdit({ election, view: this.parts.replica.view });
-    const leader = await this.#store(entry, 'resumed', election, edit);
-    return { by: leader ?? null };
+  async resume(job: JobRunner): Promise<{ readonly by: string | null }> {
+    const edit = new ResumeEdit(this.#electionOf(job), this.parts.replica.view);
+    return { by: (await this.#store(edit)) ?? null };
   }
 
   /** If this replica does not compete for the job, it forgets the election when it is used no more. */
-  #electionOf(entry: JobRunner): Election {
+  #electionOf(job: JobRunner): Election {
     const { replica } = this.parts;
     replica.open();
-    return replica.electionFor(entry);
+    return replica.electionFor(job);
   }
 
-  #command(election: Election, action: Command['action'], isPause = false): CommandEdit {
-    const { id, view } = this.parts.replica;
+  #command(job: JobRunner, action: Command['action'], done: CommandEdit['done']): CommandEdit {
     this.#commands += 1;
-    return new CommandEdit({ election, view }, { id: `${id}#${this.#commands}`, action }, isPause);
+    const id = `${this.parts.replica.id}#${this.#commands}`;
+    return new CommandEdit(this.#electionOf(job), this.parts.replica.view, { id, action }, done);
   }
 
-  async #edit<T>(election: Election, edit: Edit<T>): Promise<T | undefined> {
+  async #edit<T>(edit: StoredEdit<T>): Promise<T | undefined> {
     const { replica, storeName } = this.parts;
+    const { election } = edit;
     const result = replica.isClosing ? undefined : await election.edit(edit);
     if (election.lastSeen.isUnreadable !== true) return result;
     throw unreadable(election.name, storeName);
   }
 
   /** @throws LockStoreError when the store denied the request: unlike the other reasons, that needs a person */
-  #whyNot(entry: JobRunner, done: string, election: Election, edit: CommandEdit) {
+  #whyNot(edit: CommandEdit) {
     const { isClosing } = this.parts.replica;
-    const error = this.#unconfirmed(entry, done, election, edit);
+    const error = this.#unconfirmed(edit);
     if (!isClosing && error.code !== 'STORE_UNREACHABLE') throw error;
     if (edit.wasSeen) return 'no-answer';
     return isClosing ? 'stopping' : 'unreachable';
   }
 
-  async #store<T>(entry: JobRunner, done: string, election: Election, edit: StoredEdit<T>): Promise<T | undefined> {
-    const result = await this.#edit(election, edit);
+  async #store<T>(edit: StoredEdit<T>): Promise<T | undefined> {
+    const result = await this.#edit(edit);
     if (edit.isStored) return result;
-    throw this.#unconfirmed(entry, done, election, edit);
+    throw this.#unconfirmed(edit);
   }
 
-  #unconfirmed({ job: { name } }: JobRunner, done: string, election: Election, { wasSent }: StoredEdit<unknown>) {
+  #unconfirmed({ election, done, wasSent }: StoredEdit<unknown>) {
     const became = wasSent ? `it is not known whether the job was ${done}` : `the job was not ${done}`;
     const failure = wasSent ? election.writer.failure : undefined;
-    return unconfirmed(`${name}: ${became}`, this.parts.replica, wasSent, failure);
+    return unconfirmed(`${labelOf(election.name)}: ${became}`, this.parts.replica, wasSent, failure);
   }
 }
 

@@ -15,14 +15,12 @@ export interface Answer {
 
 /** An edit that a caller must know to be stored. */
 export interface StoredEdit<T> extends Edit<T> {
+  readonly election: Election;
+  /** What became of the job, for messages. */
+  readonly done: string;
   /** The record has shown it. */
   readonly isStored: boolean;
   readonly wasSent: boolean;
-}
-
-interface EditParts {
-  readonly election: Election;
-  readonly view: View;
 }
 
 /**
@@ -42,21 +40,18 @@ export class CommandEdit implements StoredEdit<Answer> {
   #unknownOn: number | undefined;
 
   constructor(
-    private readonly parts: EditParts,
-    private readonly command: Pick<Command, 'id' | 'action'>,
-    private readonly isPause = false,
+    readonly election: Election,
+    private readonly view: View,
+    readonly command: Pick<Command, 'id' | 'action'>,
+    readonly done: 'triggered' | 'released' | 'paused',
   ) {}
-
-  get id(): string {
-    return this.command.id;
-  }
 
   resultOf(record: JobRecord, revision: number): Answer | undefined {
     const { command, holder, pausedAt } = record;
     const noAnswer = { outcome: undefined, by: null, record };
     this.wasSeen = true;
-    this.isStored ||= pausedAt !== undefined && isSettled(record, this.parts.view);
-    if (this.isPause && !this.isStored) return undefined;
+    this.isStored ||= pausedAt !== undefined && isSettled(record, this.view);
+    if (this.#isPause && !this.isStored) return undefined;
     if (command?.id === this.command.id && this.#asked !== undefined) {
       this.#isWritten = true;
       const { outcome } = command;
@@ -72,12 +67,12 @@ export class CommandEdit implements StoredEdit<Answer> {
   /** A command waits while that of another caller is open. */
   change(record: JobRecord, until: number): JobRecord | undefined {
     const { command, holder } = record;
-    const storeNow = this.parts.view.storeNow();
-    const mustPause = this.isPause && !this.isStored;
+    const storeNow = this.view.storeNow();
+    const mustPause = this.#isPause && !this.isStored;
     // one that was paused before a restart of the store stays so since then
     const changed = mustPause ? { ...record, pausedAt: record.pausedAt ?? storeNow } : record;
     const isOpen = command?.outcome === undefined && storeNow < (command?.until ?? 0);
-    const isAsking = !this.#isWritten && !isOpen && !(this.isPause && this.#isFree(record));
+    const isAsking = !this.#isWritten && !isOpen && !(this.#isPause && this.#isFree(record));
     this.wasSent ||= isAsking || mustPause;
     if (!isAsking) return mustPause ? changed : undefined;
     this.#asked = holder;
@@ -88,9 +83,13 @@ export class CommandEdit implements StoredEdit<Answer> {
     this.#unknownOn = revision;
   }
 
+  get #isPause(): boolean {
+    return this.done === 'paused';
+  }
+
   /** There is no leader, not even one that writes its record again after a restart of the store. */
   #isFree(record: JobRecord): boolean {
-    const { election, view } = this.parts;
+    const { election, view } = this;
     return record.holder === undefined || (isOfNow(record, view) && !election.isHeld);
   }
 }
@@ -100,13 +99,17 @@ export class ResumeEdit implements StoredEdit<string> {
   /** The record has shown no pause. */
   isStored = false;
   wasSent = false;
+  readonly done = 'resumed';
   /** It still gives the paused job back. */
   #before: Holder | undefined;
 
-  constructor(private readonly parts: EditParts) {}
+  constructor(
+    readonly election: Election,
+    private readonly view: View,
+  ) {}
 
   resultOf(record: JobRecord): string | undefined {
-    const { election, view } = this.parts;
+    const { election, view } = this;
     this.isStored ||= record.pausedAt === undefined && isSettled(record, view);
     return this.isStored && record.holder !== this.#before ? election.leader : undefined;
   }

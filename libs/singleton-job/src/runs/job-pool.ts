@@ -50,7 +50,7 @@ export class JobPool {
     if (this.#state !== 'new') return;
     this.#state = 'started';
     for (const runner of this.#jobs.values()) this.#compete(runner);
-    if (this.options.enabled) void this.#rebalancing?.run();
+    if (this.options.enabled) this.#rebalancing?.start();
   }
 
   /** Adds a job, and competes for it when the replica has started. */

@@ -86,10 +86,7 @@ export class JobRunner implements Candidate {
       this.runs.abort('LEASE_LOST');
       quit.abort();
     });
-    void this.#tick(term, quit.signal).finally(() => {
-      this.#quit = undefined;
-      this.election?.touch();
-    });
+    void this.#tick(term, quit.signal);
   }
 
   drain(reason: Reason<'leadershipReleased'>): void {
@@ -108,8 +105,7 @@ export class JobRunner implements Candidate {
     if (followed !== undefined && followed !== before.leader)
       notify('leaderChanged', { job: job.name, leader: followed });
     if (pausedAt === before.pausedAt) return;
-    // another pause may have begun since the last look
-    // without a write of anybody: the record is older than the pause, or gone
+    // another pause may have begun since the last look. Without a write of anybody: the record is older than the pause, or gone
     const reason = lastSeen.revision < (before.pausedAt ?? 0) ? 'data-lost' : 'resumed';
     // an older record may show an older pause: then the job does not run again
     if (before.pausedAt !== undefined && (reason === 'resumed' || pausedAt === undefined))
@@ -136,7 +132,7 @@ export class JobRunner implements Candidate {
     return { outcome: 'started', fields: { run: record }, act, cancel: runs.free };
   }
 
-  /** Settles when nothing of the term runs. Never rejects. */
+  /** Never rejects. */
   async #tick(term: Term, quit: AbortSignal): Promise<void> {
     const { runs } = this;
     const { job, clock, notify } = this.parts;
@@ -156,6 +152,8 @@ export class JobRunner implements Candidate {
       stepDown('runner-failed', backoffMs(STAND_BACK_MS, this.#failures));
     }
     await runs.whenIdle();
+    this.#quit = undefined;
+    this.election?.touch();
   }
 }
 

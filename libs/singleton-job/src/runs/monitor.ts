@@ -40,13 +40,13 @@ export class Monitor {
     const { clock, runners } = this.parts;
     this.#setAtMs = clock.now();
     this.#timer = clock.setTimer(LOOK_EVERY_MS, () => {
-      if (runners().every(({ isIdle }) => isIdle)) {
-        this.stop();
-        return;
+      const leading = runners().filter(({ isIdle }) => !isIdle);
+      if (leading.length === 0) this.stop();
+      else {
+        this.#look();
+        for (const { runs } of leading) runs.inFlight?.look();
+        this.#arm();
       }
-      this.#look();
-      for (const { runs } of runners()) runs.inFlight?.look();
-      this.#arm();
     });
   }
 

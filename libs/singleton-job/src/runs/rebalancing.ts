@@ -1,4 +1,4 @@
-import { sleep } from '../base/time/sleep.js';
+import { type Timer } from '../base/time/clock.js';
 import { type JobRecord, replicaOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { nextDue } from './due.js';
@@ -19,27 +19,25 @@ const LEAST_DIFFERENCE = 2;
  * gives that one an idle job each round. The record names the taker, and the others leave it the job for a moment.
  */
 export class Rebalancing {
-  readonly #stop = new AbortController();
+  #timer: Timer | undefined;
 
   constructor(
     private readonly replica: Replica,
     private readonly runners: () => readonly JobRunner[],
   ) {}
 
-  /** Gives away one job each round, until it is stopped. Never rejects. */
-  async run(): Promise<void> {
+  /** Gives away one job each round, until it is stopped. */
+  start(): void {
     const { clock, random } = this.replica;
-    const { signal } = this.#stop;
-    for (;;) {
-      // at different times on each replica: it sees what the others have given away
-      await sleep(clock, ROUND_MS * (1 + 0.2 * random()), signal);
-      if (signal.aborted) return;
+    // at different times on each replica: it sees what the others have given away
+    this.#timer = clock.setTimer(ROUND_MS * (1 + 0.2 * random()), () => {
+      this.start();
       this.#giveOne();
-    }
+    });
   }
 
   stop(): void {
-    this.#stop.abort();
+    this.#timer?.cancel();
   }
 
   #giveOne(): void {
