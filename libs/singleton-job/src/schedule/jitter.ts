@@ -26,6 +26,9 @@ export function jittered<S extends FixedRateSchedule | CronSchedule>(base: S, { 
     summary: `${base.summary} jitter ${jitterMs}ms`,
     description: `${base.description} jitter ${jitterMs}ms`,
     next: (previous: number) => {
+      const soonest = base.next(previous - jitterMs);
+      // no tick of before is still to come; the newest of before takes much longer to find
+      if (soonest === undefined || soonest > previous) return ifAny(soonest);
       const last = ifAny(base.latest(previous));
       return last !== undefined && last > previous ? last : ifAny(base.next(previous));
     },
