@@ -33,7 +33,7 @@ export function scheduleDiffers(job: string, mine: string, theirs: string, leade
 
 export function runnerFailed(job: string, error: unknown): Warning {
   const message =
-    `gives up leadership after an error of the library (${messageOf(error)}). Another replica takes over. ` +
+    `met an error of the library (${messageOf(error)}). If this replica leads it, another one takes over. ` +
     'Please report it with this stack';
   return { code: 'RUNNER_FAILED', message, job, error };
 }
