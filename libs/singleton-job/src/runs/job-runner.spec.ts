@@ -60,6 +60,19 @@ describe('A follower', () => {
     expect(pauses.map((line) => line.split(' ')[1])).toEqual(['jobPaused', 'jobResumed', 'jobPaused']);
   });
 
+  it('does not say that the job runs again when an older record shows an older pause', async () => {
+    const a = replicas.start('a', [job({ schedule: once })]);
+    await Promise.all([a.registry.pause('tick'), replicas.clock.advance(1_000)]);
+    const older = replicas.server.snapshot();
+    await Promise.all([a.registry.resume('tick'), replicas.clock.advance(1_000)]);
+    await Promise.all([a.registry.pause('tick'), replicas.clock.advance(1_000)]);
+    replicas.server.restart(older);
+    await replicas.clock.advance(20_000);
+    const pauses = a.observer.eventLines.filter((line) => line.includes('job'));
+    expect(pauses.map((line) => line.split(' ')[1])).toEqual(['jobPaused', 'jobResumed', 'jobPaused', 'jobPaused']);
+    expect(a.observer.of('jobResumed')).toMatchObject([{ reason: 'resumed' }]);
+  });
+
   it('tells once of a pause that is repeated after a restart of the store', async () => {
     const a = replicas.start('a', [job({ schedule: once })]);
     await Promise.all([a.registry.pause('tick'), replicas.clock.advance(1_000)]);
