@@ -80,12 +80,10 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts): S
   const scheduleOf = (job: string): string | undefined => pool.find(job)?.job.schedule.description;
   const reports = new Reports({ clock, notify, storeName, scheduleOf });
   store.addListener(reports);
-  const common = { store, clock, random };
   const timing = { lifeMs: lockExpiryMs, heartbeatIntervalMs };
-  const replica: Replica = new Replica({ ...common, ...timing, id, observer: reports, backup });
+  const replica: Replica = new Replica({ store, clock, random, id, ...timing, observer: reports, backup });
   const pool: JobPool = new JobPool(options, { clock, replica, storeName, notify, interceptors });
-  const steered = { pool, clock, replica, storeName };
-  const registry = new SingletonJobRegistry(options, { ...steered, statistics });
+  const registry = new SingletonJobRegistry(options, { pool, clock, replica, storeName, statistics });
   const health = new SingletonJobHealth(options, { pool, clock, outages: reports.outages, storeName });
   const locks = new LockService({ options, replica, storeName });
   return { replica, pool, registry, health, locks, heartbeatThread, observers, interceptors };
