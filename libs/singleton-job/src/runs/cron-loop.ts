@@ -66,14 +66,16 @@ export class CronLoop {
       const untilDueMs = due - (isFarBehind ? term.storeNow() : wall);
       if (!this.#isPromotion && untilDueMs > 0) await sleeper.sleep(untilDueMs);
       else if (!term.isValid()) await sleeper.sleep(Infinity, term.untilValid());
-      else await this.#handle(due, !this.#isPromotion && wall >= due && wall - due <= ON_TIME_MS);
+      else {
+        const isOnTime = !this.#isPromotion && wall >= due && wall - due <= ON_TIME_MS;
+        await this.#handle(due, () => (isOnTime ? clock.wallNow() : term.storeNow()));
+      }
     }
   }
 
-  /** Something may be due. On time this replica's clock decides what is, otherwise the store's. */
-  async #handle(due: number, isOnTime: boolean): Promise<void> {
-    const { clock, sleeper, term, runs, job } = this.parts;
-    const now = (): number => (isOnTime ? clock.wallNow() : term.storeNow());
+  /** Something may be due. `now` is the clock that decides: this replica's for a timer that fired in time, otherwise the store's. */
+  async #handle(due: number, now: () => number): Promise<void> {
+    const { sleeper, term, runs, job } = this.parts;
     const newest = this.#unhandled(now());
     if (newest !== undefined && runs.isBusy && job.overlap === 'cancel-other') {
       await this.#supersede(newest, now);
@@ -107,10 +109,7 @@ export class CronLoop {
     await sleeper.sleep(Math.max(nextMs, 1), runs.whenIdle());
   }
 
-  /**
-   * Claims the newest due occurrence if it may still start, and runs it. Reports the older ones, and this one if it is too late. `now` is the
-   * clock that decides: this replica's for a timer that fired in time, otherwise the store's.
-   */
+  /** Claims the newest due occurrence if it may still start, and runs it. Reports the older ones, and this one if it is too late. */
   async #claimAndRun(newest: number, now: () => number): Promise<void> {
     const { runs, term, job } = this.parts;
     if (!(await this.#isStoreNear(newest))) return;
