@@ -17,7 +17,7 @@ export class JobPool {
   readonly #jobs = new Map<string, JobRunner>();
   readonly #monitor: Monitor;
   readonly #rebalancing: Rebalancing | undefined;
-  #state: 'new' | 'started' | 'stopped' = 'new';
+  state: 'new' | 'started' | 'stopped' = 'new';
   #stopped: Promise<void> | undefined;
 
   constructor(
@@ -38,17 +38,13 @@ export class JobPool {
     return this.#jobs.get(name);
   }
 
-  get state(): 'new' | 'started' | 'stopped' {
-    return this.#state;
-  }
-
   /**
    * Begins to compete for every job. It does not wait for the store and does not fail without it. A second call does nothing, nor does a call
    * after a stop: Nest may continue the start of an application that was closed while it started.
    */
   start(): void {
-    if (this.#state !== 'new') return;
-    this.#state = 'started';
+    if (this.state !== 'new') return;
+    this.state = 'started';
     for (const runner of this.#jobs.values()) this.#compete(runner);
     if (this.options.enabled) this.#rebalancing?.start();
   }
@@ -85,14 +81,14 @@ export class JobPool {
 
   /** Begins to compete for a job, if it is enabled. The first one opens the connection. */
   #compete(runner: JobRunner): void {
-    if (this.#state !== 'started' || !this.options.enabled || !runner.job.enabled) return;
+    if (this.state !== 'started' || !this.options.enabled || !runner.job.enabled) return;
     runner.compete();
     this.parts.replica.open();
   }
 
   /** In three parts: runs finish by themselves, the others are aborted, and the last jobs are released. */
   async #stop(): Promise<void> {
-    this.#state = 'stopped';
+    this.state = 'stopped';
     this.#rebalancing?.stop();
     const { clock, notify } = this.parts;
     const runners = this.jobs;
