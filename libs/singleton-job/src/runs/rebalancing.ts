@@ -28,9 +28,8 @@ export class Rebalancing {
 
   /** Gives away one job each round, until it is stopped. */
   start(): void {
-    const { clock, random } = this.replica;
     // at different times on each replica: it sees what the others have given away
-    this.#timer = clock.setTimer(ROUND_MS * (1 + 0.2 * random()), () => {
+    this.#timer = this.replica.clock.setTimer(ROUND_MS * (1 + 0.2 * this.replica.random()), () => {
       this.start();
       this.#giveOne();
     });
@@ -42,14 +41,13 @@ export class Rebalancing {
 
   #giveOne(): void {
     const { replica } = this;
-    const { random } = replica;
     // without the store no other replica could take it
     if (replica.failure !== undefined) return;
     const loads = this.#loads();
     const [to, least] = [...loads].reduce((one, other) => (other[1] < one[1] ? other : one), [replica.id, Infinity]);
     if ((loads.get(replica.id) ?? 0) - least < LEAST_DIFFERENCE) return;
     const movable = this.runners().filter(isMovable);
-    const { election } = movable[Math.floor(random() * movable.length)] ?? {};
+    const { election } = movable[Math.floor(replica.random() * movable.length)] ?? {};
     if (election?.term === undefined) return;
     election.term.set({ moved: { at: election.term.storeNow(), to } });
     election.stepDown('rebalance');
