@@ -4,8 +4,8 @@ import { build } from 'esbuild';
 import { node } from './workspace/command.js';
 import { entryPoints } from './workspace/entry-points.js';
 import { joinPrograms } from './workspace/join-programs.js';
-import { DIST, LIBRARY, LIBRARY_BUILD } from './workspace/paths.js';
-import { fingerprintOf } from './workspace/sources.js';
+import { DIST, LIBRARY, LIBRARY_BUILD, ROOT } from './workspace/paths.js';
+import { unlessFresh } from './workspace/unless-fresh.js';
 
 /** Compiles the library twice, for `import` and for `require`, without its specs and its test tools. */
 async function buildLibrary(): Promise<void> {
@@ -46,26 +46,19 @@ function withClassNames(text: string): string {
   return text.replaceAll(/^(var (\w+) = .*class \2)\d+ /gm, '$1 ');
 }
 
-const SHARED_SOURCES = [
-  'libs/singleton-job/src',
-  'nest-cli.json',
-  'tsconfig.json',
-  'package-lock.json',
-  'tools/build.ts',
-  'tools/workspace/join-programs.ts',
-];
+const SHARED_SOURCES = ['libs/singleton-job/src', 'nest-cli.json', 'tsconfig.json', 'package-lock.json', 'tools'];
 
 /**
  * Compiles an application and the library's sources that it reaches; it needs no built library. A build of the same sources is kept, so
  * its processes need not stop.
  */
 async function buildApplication(name: string): Promise<void> {
-  const stamp = join(DIST, 'apps', name, '.sources');
-  const sources = await fingerprintOf([join('apps', name), ...SHARED_SOURCES]);
-  if ((await readFile(stamp, 'utf8').catch(() => '')) === sources) return;
-  await node('@nestjs/cli/bin/nest.js', ['build', name]);
-  if (name === 'worker') await joinWorker(join(DIST, 'apps/worker'));
-  await writeFile(stamp, sources);
+  const stamp = join('dist/apps', name, '.built');
+  await unlessFresh(stamp, [join('apps', name), ...SHARED_SOURCES], async () => {
+    await node('@nestjs/cli/bin/nest.js', ['build', name]);
+    if (name === 'worker') await joinWorker(join(DIST, 'apps/worker'));
+    await writeFile(join(ROOT, stamp), '');
+  });
 }
 
 /** The worker, as tests and the demo start it. */
