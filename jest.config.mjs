@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 const swc = [
   '@swc/jest',
   {
@@ -34,6 +36,8 @@ export default {
   // A test that waits says for how long, and for what. This ends what waits for nothing. It is longer than all that a test may wait for on a
   // busy machine, or that the first start of a Redis takes to fetch it.
   testTimeout: 300_000,
+  // most specs wait more than they compute
+  maxWorkers: Math.max(4, availableParallelism()),
   projects: [
     {
       ...shared,

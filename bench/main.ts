@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { node, npm } from '../tools/workspace/command.js';
-import { inWords as countsInWords, record } from '../tools/workspace/counts.js';
 import { ROOT } from '../tools/workspace/paths.js';
 import { installLibrary } from './library.js';
 import { type Measure, type Scale } from './measure.js';
@@ -38,10 +37,8 @@ const files = await write(
   { conditions: await conditions(isQuick), results: inOrder },
   values.only === undefined && !isQuick,
 );
-const counts = { passed: results.length, failed };
-await record('bench', counts);
 console.log(`\nwrote ${files}`);
-console.log(`bench: ${countsInWords(counts)} in ${secondsSince(startedAtMs)} s`);
+console.log(`bench: ${results.length} measured, ${failed} failed in ${secondsSince(startedAtMs)} s`);
 process.exit(failed === 0 ? 0 : 1);
 
 /** Installs what is missing, and the library of this checkout unless `--installed` says to take the one that is there. */

@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { ROOT } from './paths.js';
 
@@ -7,7 +8,7 @@ interface CommandOptions {
   readonly cwd?: string;
   /** Added to the environment; undefined takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Ends the command and all that it started after this long; it has failed then. @default no limit */
+  /** Kills it after this long; it has failed then. @default no limit */
   readonly limitMs?: number;
   /** Lets it write to our own terminal; nothing is collected then. @default false */
   readonly isShown?: boolean;
@@ -21,31 +22,25 @@ export interface CommandResult {
 }
 
 /** Runs a program and collects what it prints. Resolves with any exit code. Rejects only if the program cannot be started. */
-export function attempt(
+export async function attempt(
   program: string,
   args: readonly string[],
-  options: CommandOptions = {},
+  { cwd = ROOT, env, limitMs, isShown = false }: CommandOptions = {},
 ): Promise<CommandResult> {
+  const stdio = isShown ? 'inherit' : 'pipe';
   const child = spawn(program, args, {
-    cwd: options.cwd ?? ROOT,
-    env: { ...process.env, ...options.env },
-    stdio: options.isShown === true ? 'inherit' : ['ignore', 'pipe', 'pipe'],
-    // a group of its own can be ended as a whole
-    detached: options.limitMs !== undefined,
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', stdio, stdio],
+    timeout: limitMs,
+    killSignal: 'SIGKILL',
   });
-  const end = (): void => {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-  };
-  const limit = options.limitMs === undefined ? undefined : setTimeout(end, options.limitMs);
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    for (const stream of streams(child)) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-    child.on('error', reject);
-    child.on('close', (code) => {
-      clearTimeout(limit);
-      resolve({ code: code ?? undefined, output: Buffer.concat(chunks).toString('utf8') });
-    });
-  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code: code ?? undefined, output };
 }
 
 /** Runs a program; rejects with all it printed where it ends with another code than 0. */
@@ -61,18 +56,11 @@ export function node(script: string, args: readonly string[], options?: CommandO
 }
 
 /** Runs a tool of this folder, such as `tool('pack.ts')`. */
-export function tool(file: string, args: readonly string[] = [], options?: CommandOptions): Promise<string> {
-  return node('tsx/dist/cli.mjs', [join(ROOT, 'tools', file), ...args], options);
+export function tool(file: string, args: readonly string[] = []): Promise<string> {
+  return node('tsx/dist/cli.mjs', [join(ROOT, 'tools', file), ...args]);
 }
 
-/** Runs npm: the one that started this tool, or the one on the PATH. It prints its errors also within a silent npm. */
+/** Runs npm, which prints its errors also within a silent npm. */
 export function npm(args: readonly string[], options: CommandOptions = {}): Promise<string> {
-  const script = process.env['npm_execpath'];
-  const loud = { ...options, env: { npm_config_loglevel: 'error', ...options.env } };
-  if (script?.endsWith('.js')) return run(process.execPath, [script, ...args], loud);
-  return run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args, loud);
-}
-
-function streams({ stdout, stderr }: ChildProcess): NodeJS.ReadableStream[] {
-  return [stdout, stderr].filter((stream) => stream !== null);
+  return run('npm', args, { ...options, env: { npm_config_loglevel: 'error', ...options.env } });
 }
