@@ -1,4 +1,4 @@
-import { type ServerKind } from '../tools/replicas/servers.js';
+import { type ServerKind } from '../tools/servers/servers.js';
 
 /** One of the things that are compared: a program of contestants/ and its settings. */
 export interface Contestant {

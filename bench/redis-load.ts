@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { monitored } from '../tools/replicas/redis/monitor.js';
+import { monitored } from '../tools/servers/monitor.js';
 import { type Commands, type Load, type Spent } from './load.js';
 
 /** By INFO, and by MONITOR, which takes CPU time of the server itself. */

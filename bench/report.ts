@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem, type } from 'node:os';
 import { join, relative } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import { SERVER_KINDS } from '../tools/replicas/servers.js';
+import { SERVER_KINDS } from '../tools/servers/servers.js';
 import { ROOT } from '../tools/workspace/paths.js';
 import { inWords, type Row } from './figures.js';
 import { installedLibrary } from './library.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ServerKind } from '../tools/replicas/servers.js';
+import { type ServerKind } from '../tools/servers/servers.js';
 import { type Row } from './figures.js';
 import { type Load } from './load.js';
 import { type Scale } from './measure.js';

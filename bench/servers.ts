@@ -1,4 +1,5 @@
-import { type OwnServer, type ServerKind, SERVERS } from '../tools/replicas/servers.js';
+import { type OwnServer } from '../tools/servers/own-server.js';
+import { type ServerKind, SERVERS } from '../tools/servers/servers.js';
 
 /** One server of each kind that is asked for. */
 export class Servers implements AsyncDisposable {

@@ -1,8 +1,8 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PostgresServer } from './replicas/postgres/postgres-server.js';
-import { provideRedis } from './replicas/redis/index.js';
+import { PostgresServer } from './servers/postgres-server.js';
+import { provideRedis } from './servers/provide-redis.js';
 import { npm, tool } from './workspace/command.js';
 import { ROOT } from './workspace/paths.js';
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { locateRedisServer, provideRedis } from './replicas/redis/index.js';
+import { provideRedis } from './servers/provide-redis.js';
+import { findRedis } from './servers/redis-server.js';
 import { node, npm, tool } from './workspace/command.js';
 import { joinPrograms } from './workspace/join-programs.js';
 import { ROOT } from './workspace/paths.js';
@@ -50,7 +51,7 @@ async function test(): Promise<void> {
     // the controller of the page reads it from beside its own file
     define: { 'import.meta.dirname': JSON.stringify(join(APP, 'dist/src/page')) },
   });
-  const redis = await locateRedisServer();
+  const redis = await findRedis();
   const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
   const env = { ...redis.env, REDIS_SERVER_BINARY: redis.path, PROGRAMS: outdir, CHROMIUM };
   await npm(['test'], { ...IN_APP, env });

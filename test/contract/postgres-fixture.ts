@@ -4,7 +4,7 @@ import {
   type PostgresStoreOptions,
 } from '../../libs/singleton-job/src/store/postgres/postgres-store.js';
 import { eventually } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
-import { PostgresServer } from '../../tools/replicas/postgres/postgres-server.js';
+import { PostgresServer } from '../../tools/servers/postgres-server.js';
 
 /** A store that talks to PostgreSQL, and what it reported. */
 export interface OpenStore {

@@ -12,8 +12,8 @@ import {
   NAME,
   SuiteClient,
 } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
-import { Pgbouncer } from '../../tools/replicas/postgres/pgbouncer.js';
-import { TcpProxy } from '../../tools/replicas/tcp-proxy.js';
+import { Pgbouncer } from '../support/pgbouncer.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
 import { PostgresFixture } from './postgres-fixture.js';
 

@@ -5,7 +5,7 @@ import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/
 import { RedisStore, type RedisStoreOptions } from '../../libs/singleton-job/src/store/redis/redis-store.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
 import { A, B, eventually, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
-import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
+import { RedisCluster } from '../support/redis-cluster.js';
 import { isListening, type OpenStore, openStore } from './redis-fixture.js';
 
 const VERSIONS: [string, typeof Cluster][] = [

@@ -7,10 +7,10 @@ import { asLockStoreError } from '../../libs/singleton-job/src/base/errors/lock-
 import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/redis/redis-clients.js';
 import { type RedisStore } from '../../libs/singleton-job/src/store/redis/redis-store.js';
 import { A, eventually, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
-import { freePort } from '../../tools/replicas/free-port.js';
-import { RedisServer } from '../../tools/replicas/redis/index.js';
-import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
-import { TcpProxy } from '../../tools/replicas/tcp-proxy.js';
+import { freePort } from '../../tools/servers/free-port.js';
+import { RedisServer } from '../../tools/servers/redis-server.js';
+import { RedisCluster } from '../support/redis-cluster.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
 import { RedisFixture, isListening, type OpenStore, openStore } from './redis-fixture.js';
 

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { asLockStoreError, type LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
 import { RedisStore, type RedisStoreOptions } from '../../libs/singleton-job/src/store/redis/redis-store.js';
 import { eventually } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
-import { RedisServer, type RedisServerOptions } from '../../tools/replicas/redis/index.js';
+import { RedisServer, type RedisServerOptions } from '../../tools/servers/redis-server.js';
 
 /** A store that talks to Redis, and what it reported. */
 export interface OpenStore {

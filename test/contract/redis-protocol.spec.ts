@@ -8,7 +8,7 @@ import {
   NAME,
   SuiteClient,
 } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
-import { monitored } from '../../tools/replicas/redis/monitor.js';
+import { monitored } from '../../tools/servers/monitor.js';
 import { RedisFixture } from './redis-fixture.js';
 
 const LEASES = '{myapp}:leases';

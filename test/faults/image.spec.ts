@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../tools/replicas/free-port.js';
+import { freePort } from '../../tools/servers/free-port.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 import { Image } from './support/image.js';
-import { useRedis } from '../../tools/replicas/redis/use-redis.js';
+import { useRedis } from '../support/use-redis.js';
 
 jest.setTimeout(600_000);
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SILENT, SLACK_MS } from '../../tools/replicas/busy-machine.js';
-import { type RedisServerOptions } from '../../tools/replicas/redis/index.js';
-import { type TcpProxy } from '../../tools/replicas/tcp-proxy.js';
+import { type RedisServerOptions } from '../../tools/servers/redis-server.js';
+import { type TcpProxy } from '../support/tcp-proxy.js';
 import { FaultRun, JOBS, LOCK_EXPIRY_MS } from './support/fault-run.js';
 import { HEARTBEAT_INTERVAL_MS, type InProcessReplica } from './support/in-process-replica.js';
 import { KINDS, type Kind } from './support/place.js';

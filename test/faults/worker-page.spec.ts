@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { useRedisServer } from '../support/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 import { Workers } from '../../tools/replicas/workers.js';
 

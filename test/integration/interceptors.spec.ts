@@ -12,7 +12,7 @@ import {
   SingletonJobRegistry,
 } from 'nestjs-singleton-job';
 import { problemsOf, startApplication, startDisabled } from '../support/nest-application.js';
-import { useRedis } from '../../tools/replicas/redis/use-redis.js';
+import { useRedis } from '../support/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 
 /** What a job finds in its context. */

@@ -14,7 +14,7 @@ import {
   type SingletonJobOptions,
 } from 'nestjs-singleton-job';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
-import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { useRedisServer } from '../support/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 
 const LOCK = '{myapp}:nightly-import:mutex';

@@ -19,7 +19,7 @@ import {
 import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 import { deferred } from '../support/deferred.js';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
-import { useRedis } from '../../tools/replicas/redis/use-redis.js';
+import { useRedis } from '../support/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 
 const redis = useRedis();

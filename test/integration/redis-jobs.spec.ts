@@ -13,7 +13,7 @@ import {
 } from 'nestjs-singleton-job';
 import { LATE } from '../../tools/replicas/busy-machine.js';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
-import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { useRedisServer } from '../support/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 
 /** Collects the events of the application, and waits for them. */

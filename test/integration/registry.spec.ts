@@ -19,7 +19,7 @@ import {
   SingletonJobRegistry,
 } from 'nestjs-singleton-job';
 import { problemsOf, type StartedApplication, startApplication, startDisabled } from '../support/nest-application.js';
-import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { useRedisServer } from '../support/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 
 @Injectable()

@@ -13,8 +13,8 @@ import {
   type JobObserver,
   SingletonJobModule,
 } from 'nestjs-singleton-job';
-import { PostgresServer } from '../../tools/replicas/postgres/postgres-server.js';
-import { RedisServer } from '../../tools/replicas/redis/index.js';
+import { PostgresServer } from '../../tools/servers/postgres-server.js';
+import { RedisServer } from '../../tools/servers/redis-server.js';
 import { until } from '../../tools/replicas/until.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 import { startApplication } from '../support/nest-application.js';

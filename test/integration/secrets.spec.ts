@@ -15,8 +15,8 @@ import {
   SingletonJobRegistry,
 } from 'nestjs-singleton-job';
 import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
-import { RedisServer } from '../../tools/replicas/redis/index.js';
-import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
+import { RedisServer } from '../../tools/servers/redis-server.js';
+import { RedisCluster } from '../support/redis-cluster.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 import { until } from '../../tools/replicas/until.js';
 import { OnDemandReader } from '../support/collected-metrics.js';

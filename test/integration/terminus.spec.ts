@@ -6,7 +6,7 @@ import { Test } from '@nestjs/testing';
 import { FixedRate, SingletonJobHealth, SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
 import { RecordingLogger } from '../support/nest-application.js';
-import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { useRedisServer } from '../support/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 
 @Controller('health')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { type JobRun, SingletonJobModule, SingletonJobRegistry, WhileLeader } from 'nestjs-singleton-job';
-import { SERVER_KINDS, SERVERS } from '../../tools/replicas/servers.js';
+import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { until } from '../../tools/replicas/until.js';
 import { startApplication } from '../support/nest-application.js';
 

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { overlaps } from '../../tools/replicas/history.js';
-import { SERVER_KINDS, SERVERS } from '../../tools/replicas/servers.js';
+import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { JOBS, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 
 /** A report computes for twice as long as a lease lives without heartbeats. */

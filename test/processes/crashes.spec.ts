@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type OwnServer, SERVER_KINDS, SERVERS } from '../../tools/replicas/servers.js';
+import { type OwnServer } from '../../tools/servers/own-server.js';
+import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { type WorkerEvent, WorkerProcess } from '../../tools/replicas/worker-process.js';
 import { Workers } from '../../tools/replicas/workers.js';
 import { joinPrograms } from '../../tools/workspace/join-programs.js';

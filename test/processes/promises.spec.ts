@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { brokenFences, overlaps, reportsIn, unaccountedOccurrences } from '../../tools/replicas/history.js';
-import { PostgresServer } from '../../tools/replicas/postgres/postgres-server.js';
-import { monitored } from '../../tools/replicas/redis/monitor.js';
-import { type OwnServer, SERVERS } from '../../tools/replicas/servers.js';
+import { PostgresServer } from '../../tools/servers/postgres-server.js';
+import { monitored } from '../../tools/servers/monitor.js';
+import { type OwnServer } from '../../tools/servers/own-server.js';
+import { SERVERS } from '../../tools/servers/servers.js';
 import { LASTING, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 
 /** Every run lasts longer than a lock lives without renewals. */
@@ -17,14 +18,10 @@ async function commandsOfRedis({ url }: OwnServer, during: () => Promise<void>):
   return lines.filter((line) => !line.includes(' lua]'));
 }
 
-async function commandsOfPostgres(
-  server: OwnServer & Partial<Pick<PostgresServer, 'log'>>,
-  during: () => Promise<void>,
-): Promise<string[]> {
-  const log = async () => (await server.log?.()) ?? '';
-  const before = (await log()).length;
+async function commandsOfPostgres(server: OwnServer, during: () => Promise<void>): Promise<string[]> {
+  const before = (await server.log()).length;
   await during();
-  return (await log())
+  return (await server.log())
     .slice(before)
     .split('\n')
     .filter((line) => line.includes('DETAIL:'));

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DIST, ROOT } from '../../tools/workspace/paths.js';
-import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
-import { SERVER_KINDS, SERVERS } from '../../tools/replicas/servers.js';
+import { useRedisServer } from '../support/use-redis.js';
+import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { until } from '../../tools/replicas/until.js';
 
 const redis = useRedisServer();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import { LockService, SingletonJobModule } from 'nestjs-singleton-job';
-import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { useRedisServer } from '../support/use-redis.js';
 import { Workers } from '../../tools/replicas/workers.js';
 import { type WorkerProcess } from '../../tools/replicas/worker-process.js';
 import { startApplication } from '../support/nest-application.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { useRedisServer } from '../support/use-redis.js';
 import { WORKER_AS_BUILT, WorkerProcess, type WorkerVariables } from '../../tools/replicas/worker-process.js';
 import { Workers } from '../../tools/replicas/workers.js';
 import { SpanCollector } from '../support/span-collector.js';

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { giveToPostgres } from '../../tools/replicas/postgres/postgres-server.js';
+import { giveToPostgres } from '../../tools/servers/postgres-server.js';
 
 const DAY_MS = 86_400_000;
 

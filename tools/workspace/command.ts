@@ -56,8 +56,8 @@ export function node(script: string, args: readonly string[], options?: CommandO
 }
 
 /** Runs a tool of this folder, such as `tool('pack.ts')`. */
-export function tool(file: string, args: readonly string[] = []): Promise<string> {
-  return node('tsx/dist/cli.mjs', [join(ROOT, 'tools', file), ...args]);
+export function tool(file: string, args: readonly string[] = [], options?: CommandOptions): Promise<string> {
+  return node('tsx/dist/cli.mjs', [join(ROOT, 'tools', file), ...args], options);
 }
 
 /** Runs npm, which prints its errors also within a silent npm. */

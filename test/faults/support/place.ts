@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { PostgresServer } from '../../../tools/replicas/postgres/postgres-server.js';
-import { RedisServer, type RedisServerOptions } from '../../../tools/replicas/redis/index.js';
-import { type OwnServer } from '../../../tools/replicas/servers.js';
-import { TcpProxy } from '../../../tools/replicas/tcp-proxy.js';
+import { PostgresServer } from '../../../tools/servers/postgres-server.js';
+import { RedisServer, type RedisServerOptions } from '../../../tools/servers/redis-server.js';
+import { type OwnServer } from '../../../tools/servers/own-server.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../../tools/replicas/until.js';
 
 export const KINDS = ['Redis', 'PostgreSQL'] as const;

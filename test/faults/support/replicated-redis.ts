@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { RedisServer, type RedisServerOptions } from '../../../tools/replicas/redis/index.js';
+import { RedisServer, type RedisServerOptions } from '../../../tools/servers/redis-server.js';
 import { until } from '../../../tools/replicas/until.js';
 import { adminOf, isFollowing } from './place.js';
 

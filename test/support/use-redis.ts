@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { type ProvidedRedis, provideRedis, RedisServer, type RedisServerOptions } from './index.js';
+import { type ProvidedRedis, provideRedis } from '../../tools/servers/provide-redis.js';
+import { RedisServer } from '../../tools/servers/redis-server.js';
 
 /** One Redis for all tests of a file, to use and not to control: REDIS_URL, or one that is started for the file. */
 export function useRedis(): () => ProvidedRedis {
@@ -7,20 +8,17 @@ export function useRedis(): () => ProvidedRedis {
 }
 
 /** One Redis for all tests of a file, which they may stop, kill and hang. */
-export function useRedisServer(options?: RedisServerOptions): () => RedisServer {
-  return oneForTheFile(() => RedisServer.start(options));
+export function useRedisServer(): () => RedisServer {
+  return oneForTheFile(() => RedisServer.start());
 }
 
 function oneForTheFile<T extends ProvidedRedis>(start: () => Promise<T>): () => T {
-  let server: T | undefined;
+  let server: T;
   beforeAll(async () => {
     server = await start();
   });
   afterAll(async () => {
-    await server?.stop();
+    await server[Symbol.asyncDispose]();
   });
-  return () => {
-    if (server === undefined) throw new Error('the Redis of this file runs only while its tests do');
-    return server;
-  };
+  return () => server;
 }
