@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
-import { brokenFences, overlaps, reportsIn, unaccountedOccurrences } from '../../tools/replicas/history.js';
+import { brokenFences, overlaps } from '../../tools/replicas/history.js';
+import { reportsIn, unaccountedOccurrences } from '../support/occurrences.js';
 import { PostgresServer } from '../../tools/servers/postgres-server.js';
 import { monitored } from '../../tools/servers/monitor.js';
 import { type OwnServer } from '../../tools/servers/own-server.js';

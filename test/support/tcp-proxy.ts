@@ -1,21 +1,17 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-interface Pair {
-  readonly client: Socket;
-  readonly redis: Socket;
-}
-
-/** The network between one replica and its Redis, which a test may break in the ways in which networks break. */
+/** The network between one replica and its server, which a test may break in the ways in which networks break. */
 export class TcpProxy implements AsyncDisposable {
   /** How long each answer takes on its way back, or as long as the one before it. */
   answerDelayMs = 0;
-  /** Everything that was ever sent to Redis through here, one entry for each connection. */
+  /** Everything that was ever sent to the server through here, one entry for each connection. */
   readonly sent: Buffer[][] = [];
   readonly #server = createServer((client) => {
     this.#join(client);
   });
-  readonly #pairs = new Set<Pair>();
+  /** Both ends of every connection. */
+  #sockets: { readonly client: Socket; readonly server: Socket }[] = [];
   #isFrozen = false;
   #refuses = false;
 
@@ -36,22 +32,22 @@ export class TcpProxy implements AsyncDisposable {
   /** Half open: every connection stands, also new ones, and nothing arrives on either side until `thaw()`. */
   freeze(): void {
     this.#isFrozen = true;
-    for (const { client, redis } of this.#pairs) for (const socket of [client, redis]) socket.pause();
+    for (const { client, server } of this.#sockets) for (const socket of [client, server]) socket.pause();
   }
 
   /** Data that was under way arrives late, even if its sender has closed the connection meanwhile. */
   thaw(): void {
     this.#isFrozen = false;
-    for (const { client, redis } of this.#pairs) for (const socket of [client, redis]) socket.resume();
+    for (const { client, server } of this.#sockets) for (const socket of [client, server]) socket.resume();
   }
 
   /** Ends every connection as a firewall or a crashed host does: with a reset, in the middle of the data. */
   reset(): void {
-    for (const { client, redis } of this.#pairs) {
+    for (const { client, server } of this.#sockets) {
       reset(client);
-      redis.destroy();
+      server.destroy();
     }
-    this.#pairs.clear();
+    this.#sockets = [];
   }
 
   /** Every connection is reset, and so is each new one, until `accept()`. */
@@ -80,23 +76,22 @@ export class TcpProxy implements AsyncDisposable {
       reset(client);
       return;
     }
-    const pair = { client, redis: connect(this.port, '127.0.0.1') };
-    const { redis } = pair;
+    const server = connect(this.port, '127.0.0.1');
     const sent: Buffer[] = [];
     this.sent.push(sent);
-    this.#pairs.add(pair);
+    this.#sockets.push({ client, server });
     client.on('data', (data: Buffer) => {
       sent.push(data);
-      redis.write(data);
+      server.write(data);
     });
     let before = Promise.resolve();
-    redis.on('data', (data: Buffer) => {
+    server.on('data', (data: Buffer) => {
       const arrives = Promise.all([before, delay(this.answerDelayMs)]);
       before = arrives.then(() => void client.write(data));
     });
-    client.on('error', () => undefined).on('close', () => redis.end());
-    redis.on('error', () => undefined).on('close', () => client.destroy());
-    if (this.#isFrozen) for (const socket of [client, redis]) socket.pause();
+    client.on('error', () => undefined).on('close', () => server.end());
+    server.on('error', () => undefined).on('close', () => client.destroy());
+    if (this.#isFrozen) for (const socket of [client, server]) socket.pause();
   }
 }
 

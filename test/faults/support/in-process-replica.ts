@@ -4,7 +4,7 @@ import { createReplicaId, createServices } from '../../../libs/singleton-job/src
 import { type JobPool } from '../../../libs/singleton-job/src/runs/job-pool.js';
 import { RecordingObserver } from '../../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../../libs/singleton-job/src/base/time/system-clock.js';
-import { type Report, reportsIn } from '../../../tools/replicas/history.js';
+import { type Report, reportsIn } from '../../support/occurrences.js';
 import { LATE } from '../../../tools/replicas/busy-machine.js';
 import { newStore } from './new-store.js';
 

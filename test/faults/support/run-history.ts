@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type JobRun } from '../../../libs/singleton-job/src/jobs/job-run.js';
-import { brokenFences, overlaps, type RecordedRun, unaccountedOccurrences } from '../../../tools/replicas/history.js';
+import { brokenFences, overlaps, type RecordedRun } from '../../../tools/replicas/history.js';
+import { unaccountedOccurrences } from '../../support/occurrences.js';
 import { type InProcessReplica } from './in-process-replica.js';
 
 /** The duration of a run that is not aborted. */
