@@ -83,7 +83,11 @@ export class RedisServer extends OwnServer {
   }
 
   protected override async isAnswering(pid: number): Promise<boolean> {
-    const info = this.#ask((client) => client.info('server'), ANSWER_LIMIT_MS);
+    // a server that loads its data refuses a PING
+    const info = this.#ask(async (client) => {
+      await client.ping();
+      return client.info('server');
+    }, ANSWER_LIMIT_MS);
     return (await info.catch(() => '')).includes(`process_id:${String(pid)}\r`);
   }
 
