@@ -17,7 +17,7 @@ interface Wanted {
   readonly name: string;
   /** What its file is called; any of them will do. */
   readonly files: readonly string[];
-  /** The file that somebody has chosen. No other is taken then. */
+  /** The file that somebody has chosen, if it is not empty. No other is taken then. */
   readonly chosen?: string | undefined;
   /** Of Debian and Ubuntu. */
   readonly packages: readonly string[];
@@ -43,7 +43,7 @@ function foldersIn(root: string): string[] {
 /** From the first of: the chosen file, the PATH, installed packages, packages of Debian or Ubuntu (fetched once, without root). */
 export async function findProgram(wanted: Wanted): Promise<Program> {
   const { name, chosen, packages, howToInstall } = wanted;
-  if (chosen !== undefined) {
+  if (chosen !== undefined && chosen !== '') {
     const program = await programAt(chosen, process.env);
     if (program === undefined) throw new Error(`${chosen} does not run`);
     return program;
