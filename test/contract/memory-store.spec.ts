@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { MemoryServer, MemoryStore } from '../../libs/singleton-job/src/store/memory.js';
 import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
 import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
 import { memoryFixture } from '../support/memory-fixture.js';
-import { hammer } from './hammer.js';
 
 describeStore({ describe, it }, { name: 'the memory store', makeFixture: memoryFixture });
 
@@ -29,20 +27,5 @@ describe('the memory store', () => {
     await clock.advance(61_000);
     put('order-3:mutex', { forgetAfterMs: 1_000 });
     expect([...server.snapshot().records.keys()]).toEqual(['job:lock', 'order-2:mutex', 'order-3:mutex']);
-  });
-
-  it('keeps its promises to many replicas at once', async () => {
-    const server = new MemoryServer({ wallNow: () => Date.now() });
-    const result = await hammer(
-      async () => {
-        const store = new MemoryStore(server);
-        store.open();
-        return store;
-      },
-      { ms: 1_500 },
-    );
-    expect(result.problems).toEqual([]);
-    expect(result.applied).toBeGreaterThan(1_000);
-    expect(result.ended).toBeGreaterThan(20);
   });
 });
