@@ -115,17 +115,6 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     await cluster.move(keyOf('leases'));
   });
 
-  it('follows a slot that has moved', async () => {
-    const projectName = nextProject();
-    const replica = new SuiteClient((await connect(client(), { projectName })).store);
-    const { incarnation } = await replica.sync({ grant: [A] });
-    await replica.put();
-    await cluster.move(`{${projectName}}:leases`);
-    const after = await replica.sync({ renew: [A] });
-    expect([after.incarnation.id === incarnation.id, [...after.leases.keys()]]).toEqual([false, [A]]);
-    await replica.write();
-  });
-
   it('is asked with the user, the password and the other options of the client', async () => {
     const rights =
       'reset resetchannels on >secret ~{acl}:* &{acl}:hints +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
@@ -148,12 +137,14 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     await everywhere('FLUSHALL');
   });
 
-  it('may get another password', async () => {
+  it('may get another password, which is read anew for each node that was lost, but not to close', async () => {
     let password = 'first';
     const setUser = () => everywhere('ACL', 'SETUSER', 'rotated', 'reset', 'on', `>${password}`, '~*', '&*', '+@all');
     const read = () => ({ nodes: cluster.addresses, options: { redisOptions: { username: 'rotated', password } } });
     await setUser();
-    const one = await connect(client(read().options), { readConnection: () => Promise.resolve(read()) });
+    const original = client({ ...read().options, enableOfflineQueue: true, scaleReads: 'all' });
+    const readConnection = jest.fn(() => Promise.resolve(read()));
+    const one = await connect(original, { readConnection });
     const replica = new SuiteClient(one.store);
     await replica.sync({ grant: [A] });
     password = 'second';
@@ -162,17 +153,12 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     await everywhere('CLIENT', 'KILL', 'USER', 'rotated');
     await eventually('a heartbeat is answered', () => replica.sync({ renew: [A] }));
     await isListening(one);
-  });
-
-  it('is asked for no password when it is closed', async () => {
-    const readConnection = jest.fn(() => Promise.resolve({ nodes: cluster.addresses }));
-    const { store } = await connect(client(), { readConnection });
-    const { calls } = readConnection.mock;
-    const before = calls.length;
-    await store.close();
+    const { length } = readConnection.mock.calls;
+    await one.store.close();
     // a socket reports its end in a later turn
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect([before > 0, calls.length]).toEqual([true, before]);
+    // the client of the application is not used itself
+    expect([readConnection.mock.calls.length, original.status]).toEqual([length, 'wait']);
   });
 
   it('reports a connection to a node in place of one that was lost', async () => {
@@ -208,23 +194,5 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
       await node.server.resume();
     }
     await eventually('a heartbeat is answered', () => replica.sync({ renew: [A] }));
-  });
-
-  it('is not used itself by a store, and not closed', async () => {
-    const original = client({ enableOfflineQueue: true, scaleReads: 'all' });
-    const { store } = await connect(original);
-    await store.close();
-    expect([original.status, await original.ping()]).toEqual(['wait', 'PONG']);
-    original.disconnect();
-  });
-});
-
-describe('the heartbeat thread', () => {
-  it('has a copy of the options of a cluster', async () => {
-    const connection = structuredClone({ nodes: cluster.addresses, options: { slotsRefreshTimeout: 5_000 } });
-    const one = openStore({ projectName: nextProject(), connection, subscribes: false });
-    opened.push(one);
-    expect(await new SuiteClient(one.store).leases({ grant: [A] })).toEqual([A]);
-    expect(one.events).toEqual(['connected']);
   });
 });

@@ -98,18 +98,13 @@ describe('what Redis sees', () => {
     await a.put();
   });
 
-  it('is one connection for requests and one for hints', async () => {
+  it('is one connection for requests, and one for hints where the store subscribes', async () => {
     await Promise.all(Array.from({ length: 50 }, () => a.sync()));
-    const roles = (await fixture.connections()).map(({ isSubscriber }) => isSubscriber);
-    expect(roles.sort()).toEqual([false, true]);
-  });
-
-  it('is one connection of a store that does not subscribe', async () => {
-    const before = (await fixture.connections()).length;
     const { store, events } = fixture.begin({ subscribes: false });
     await eventually('it is connected', () => events.at(0));
     await new SuiteClient(store).sync({ grant: [A] });
-    expect((await fixture.connections()).length).toBe(before + 1);
+    const roles = (await fixture.connections()).map(({ isSubscriber }) => isSubscriber);
+    expect(roles.sort()).toEqual([false, false, true]);
     await store.close();
   });
 
@@ -130,25 +125,19 @@ describe('what Redis sees', () => {
     listener.disconnect();
   });
 
-  describe('as commands', () => {
-    it.each([0, 1, 33, 400])('is two for a heartbeat, with %i records, and one without any', async (count) => {
-      await a.sync({ grant: [A] });
-      const names = Array.from({ length: count }, (_, i) => `${String(i)}:lock`);
-      await a.writeAll(names.map((name) => ({ name })));
-      const commands = await commandsOf(() => a.sync({ renew: [A], grant: [B], read: names }));
-      expect(commands).toEqual(count === 0 ? ['eval'] : ['mget', 'eval']);
-    });
+  it.each<[string, number, readonly string[]]>([
+    ['one command for a heartbeat that reads nothing', 0, ['eval']],
+    ['two for a heartbeat, however many records it reads', 400, ['mget', 'eval']],
+  ])('is %s', async (_what, count, commands) => {
+    await a.sync({ grant: [A] });
+    const names = Array.from({ length: count }, (_, i) => `${String(i)}:lock`);
+    expect(await commandsOf(() => a.writeAll(names.map((name) => ({ name }))))).toEqual(['eval']);
+    expect(await commandsOf(() => a.sync({ renew: [A], grant: [B], read: names }))).toEqual(commands);
+  });
 
-    it('is one more for a record that is absent, to see whether it is', async () => {
-      await a.sync({ grant: [A] });
-      expect(await commandsOf(() => a.read(NAME))).toEqual(['mget', 'eval', 'get']);
-    });
-
-    it('is one for a write of any number of records', async () => {
-      await a.sync({ grant: [A] });
-      const writes = Array.from({ length: 300 }, (_, i) => ({ name: `${String(i)}:lock` }));
-      expect(await commandsOf(() => a.writeAll(writes))).toEqual(['eval']);
-    });
+  it('is one more command for a record that is absent, to see whether it is', async () => {
+    await a.sync({ grant: [A] });
+    expect(await commandsOf(() => a.read(NAME))).toEqual(['mget', 'eval', 'get']);
   });
 });
 
@@ -253,12 +242,7 @@ describe('a user who may not see the server', () => {
     await fixture.raw.zrem(LEASES, seen.id);
     await fixture.raw.zadd(LEASES, 0, `anotherserver/${String(time)}`);
     expect((await blind.sync({ renew: [B] })).incarnation.id).toBe(`anotherserver/${String(time)}`);
-    expect(warnings).toEqual([
-      {
-        code: 'RESTARTS_HIDDEN',
-        message: expect.stringMatching(/because INFO is not permitted.*Permit \+info in the ACL$/),
-      },
-    ]);
+    expect(warnings).toMatchObject([{ code: 'RESTARTS_HIDDEN' }]);
   });
 });
 
@@ -268,15 +252,12 @@ describe('a Redis that may evict keys', () => {
     await fixture.raw.config('SET', 'maxmemory-policy', 'noeviction');
   });
 
-  it.each([
-    ['volatile-lru', 'may give a lock to two holders when Redis is full'],
-    ['allkeys-lru', 'may run a job or give a lock twice when Redis is full'],
-  ])('with the policy %s is reported once', async (policy, message) => {
+  it.each(['volatile-lru', 'allkeys-lru'])('with the policy %s is reported once', async (policy) => {
     await fixture.raw.config('SET', 'maxmemory-policy', policy);
     const { warnings } = await fixture.connect();
     await eventually('the store warns', () => warnings.at(0));
-    const rest = `: its maxmemory-policy is ${policy}. Set it to noeviction`;
-    expect(warnings).toEqual([{ code: 'EVICTION_POSSIBLE', message: message + rest }]);
+    const message = expect.stringContaining(`its maxmemory-policy is ${policy}`);
+    expect(warnings).toEqual([{ code: 'EVICTION_POSSIBLE', message }]);
   });
 
   it('of those that expire evicts records of locks, but no record of a job and no lease', async () => {
