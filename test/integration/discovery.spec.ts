@@ -37,50 +37,80 @@ function namesOf(started: StartedApplication): string[] {
   return started.jobs().map(({ name }) => name);
 }
 
-describe('a job is', () => {
-  it('a decorated method of a provider', async () => {
-    await using started = await startDisabled({ providers: [Prices] });
+type Row = readonly [what: string, root: ModuleMetadata, names?: readonly string[]];
 
-    expect(started.jobs()).toMatchObject([{ name: 'price-tick', location: 'Prices.tick' }]);
+const AGAIN = { provide: 'AGAIN', useFactory: (prices: Prices) => prices, inject: [Prices] };
+const PRICES = new Prices();
+
+@Module({ providers: [Prices] })
+class PricesModule {}
+
+@Module({ imports: [PricesModule] })
+class OtherModule {}
+
+abstract class Importer {
+  @FixedRate('1s')
+  pull(): string {
+    return 'base';
+  }
+}
+class Orders extends Importer {}
+class Users extends Importer {
+  override pull(): string {
+    return 'override';
+  }
+}
+
+@Controller()
+class Health {
+  @Interval('1s')
+  beat(): void {}
+}
+
+class Lazy extends Prices {
+  get connection(): never {
+    throw new Error('a getter was read');
+  }
+}
+
+const NO_OBJECTS = [null, 'text', 5, Object.create(null) as unknown, () => undefined];
+
+describe('the jobs of an application are found in', () => {
+  it.each<Row>([
+    ['a provider', { providers: [Prices] }],
+    ['a controller', { controllers: [Health] }, ['Health.beat']],
+    ['a provider with an alias, once', { providers: [Prices, { provide: 'ALIAS', useExisting: Prices }] }],
+    [
+      'one instance under two tokens, once',
+      { providers: ['ONE', 'TWO'].map((provide) => ({ provide, useValue: PRICES })) },
+    ],
+    ['a class that one module lists twice, once', { providers: [Prices, Prices] }],
+    ['a factory that returns another provider, once', { providers: [Prices, AGAIN] }],
+    ['a module that is imported in two places, once', { imports: [PricesModule, OtherModule] }],
+    ['each class that inherits them', { providers: [Orders, Users] }, ['Orders.pull', 'Users.pull']],
+    ['a provider with a getter, which is not read', { providers: [Lazy] }],
+    [
+      'no provider that is no object',
+      { providers: NO_OBJECTS.map((useValue, index) => ({ provide: String(index), useValue })) },
+      [],
+    ],
+  ])('%s', async (_what, root, names = ['price-tick']) => {
+    await using started = await startDisabled(root);
+    expect(namesOf(started)).toEqual(names);
   });
 
-  it('a decorated method of a controller', async () => {
-    @Controller()
-    class Health {
-      @Interval('1s')
-      beat(): void {}
+  it('an overridden method: without a decorator of its own it has that of the base', async () => {
+    class Slow extends Importer {
+      @FixedRate('1m')
+      override pull(): string {
+        return 'slow';
+      }
     }
-    await using started = await startDisabled({ controllers: [Health] });
-
-    expect(namesOf(started)).toEqual(['Health.beat']);
-  });
-
-  it('called after its class and method unless it has a name', async () => {
-    class Reports {
-      @Cron('0 3 * * *')
-      daily(): void {}
-    }
-    await using started = await startDisabled({ providers: [Reports] });
-
-    expect(namesOf(started)).toEqual(['Reports.daily']);
-  });
-
-  it('not in a class that is no provider', async () => {
-    class Forgotten {
-      @FixedRate('1s')
-      tick(): void {}
-    }
-    await using without = await startDisabled({ providers: [Prices] });
-    await using withIt = await startDisabled({ providers: [Prices, Forgotten] });
-
-    expect(namesOf(without)).toEqual(['price-tick']);
-    expect(namesOf(withIt)).toEqual(['price-tick', 'Forgotten.tick']);
-  });
-
-  it('found beside a ScheduleModule', async () => {
-    await using started = await startDisabled({ imports: [ScheduleModule.forRoot()], providers: [Prices] });
-
-    expect(namesOf(started)).toEqual(['price-tick']);
+    await using started = await startDisabled({ providers: [Users, Slow] });
+    expect(started.jobs().map((job) => [job.schedule.description, job.invoke(new FakeRun())])).toEqual([
+      ['fixed-rate 1000ms offset 0ms', 'override'],
+      ['fixed-rate 60000ms offset 0ms', 'slow'],
+    ]);
   });
 });
 
@@ -105,7 +135,7 @@ describe('methods with decorators of @nestjs/schedule are named at the start', (
   }
 
   @Controller()
-  class Health {
+  class Probes {
     @NestInterval(1_000_000)
     beat(): void {}
   }
@@ -119,7 +149,7 @@ describe('methods with decorators of @nestjs/schedule are named at the start', (
   const providers = [Mixed, Timers, { provide: 'AGAIN', useClass: Timers }, PerRequest];
 
   async function linesAbout(...imports: NonNullable<ModuleMetadata['imports']>): Promise<readonly string[]> {
-    await using started = await startDisabled({ imports, providers, controllers: [Health] });
+    await using started = await startDisabled({ imports, providers, controllers: [Probes] });
     expect(namesOf(started)).toEqual(['Mixed.ours']);
     return started.logger.lines.filter((line) => line.includes('@nestjs/schedule'));
   }
@@ -139,214 +169,85 @@ describe('methods with decorators of @nestjs/schedule are named at the start', (
   });
 });
 
-describe('one job comes of', () => {
-  it('a provider with an alias', async () => {
-    await using started = await startDisabled({ providers: [Prices, { provide: 'ALIAS', useExisting: Prices }] });
-
-    expect(namesOf(started)).toEqual(['price-tick']);
-  });
-
-  it('one instance under two tokens', async () => {
-    const prices = new Prices();
-    const providers = [
-      { provide: 'ONE', useValue: prices },
-      { provide: 'TWO', useValue: prices },
-    ];
-    await using started = await startDisabled({ providers });
-
-    expect(namesOf(started)).toEqual(['price-tick']);
-  });
-
-  it('a class that one module lists twice', async () => {
-    await using started = await startDisabled({ providers: [Prices, Prices] });
-
-    expect(namesOf(started)).toEqual(['price-tick']);
-  });
-
-  it('a factory that returns another provider', async () => {
-    const again = { provide: 'AGAIN', useFactory: (prices: Prices) => prices, inject: [Prices] };
-    await using started = await startDisabled({ providers: [Prices, again] });
-
-    expect(namesOf(started)).toEqual(['price-tick']);
-  });
-
-  it('a module that is imported in two places', async () => {
-    @Module({ providers: [Prices] })
-    class PricesModule {}
-
-    @Module({ imports: [PricesModule] })
-    class OtherModule {}
-    await using started = await startDisabled({ imports: [PricesModule, OtherModule] });
-
-    expect(namesOf(started)).toEqual(['price-tick']);
-  });
-});
-
-describe('an inherited method', () => {
-  abstract class Importer {
-    @FixedRate('1s')
-    pull(): string {
-      return 'base';
-    }
-  }
-  class Orders extends Importer {}
-  class Users extends Importer {
-    override pull(): string {
-      return 'override';
-    }
-  }
-
-  it('is a job of each concrete class', async () => {
-    await using started = await startDisabled({ providers: [Orders, Users] });
-
-    expect(namesOf(started)).toEqual(['Orders.pull', 'Users.pull']);
-  });
-
-  it('that is overridden without a decorator stays a job, and the override runs', async () => {
-    await using started = await startDisabled({ providers: [Users] });
-
-    expect(started.jobs()[0]?.invoke(new FakeRun())).toBe('override');
-  });
-
-  it('that is overridden with a decorator uses that one', async () => {
-    class Slow extends Importer {
-      @FixedRate('1m')
-      override pull(): string {
-        return 'slow';
-      }
-    }
-    await using started = await startDisabled({ providers: [Slow] });
-
-    expect(started.jobs().map(({ schedule }) => schedule.description)).toEqual(['fixed-rate 60000ms offset 0ms']);
-  });
-
-  it('with a name cannot be two jobs', async () => {
-    abstract class Named {
-      @FixedRate('1s', { name: 'pull' })
-      pull(): void {}
-    }
-    class First extends Named {}
-    class Second extends Named {}
-
-    expect(await problemsOf(startDisabled({ providers: [First, Second] }))).toMatchSnapshot();
-  });
-});
-
 describe('the application does not start with', () => {
-  it('a class that two modules provide', async () => {
-    @Module({ providers: [Prices] })
-    class PricesModule {}
+  class Quotes {
+    @Interval('1s', { name: 'price-tick' })
+    poll(): void {}
+  }
 
-    expect(await problemsOf(startDisabled({ imports: [PricesModule], providers: [Prices] }))).toMatchSnapshot();
-  });
+  abstract class Named {
+    @FixedRate('1s', { name: 'pull' })
+    pull(): void {}
+  }
+  class First extends Named {}
+  class Second extends Named {}
 
-  it('a class under two tokens of one module, which makes two instances', async () => {
-    expect(
-      await problemsOf(startDisabled({ providers: [Prices, { provide: 'X', useClass: Prices }] })),
-    ).toMatchSnapshot();
-  });
+  class Cart {
+    @FixedRate('1s')
+    sweep(): void {}
+  }
 
-  it('two jobs of one name', async () => {
-    class Quotes {
-      @Interval('1s', { name: 'price-tick' })
-      poll(): void {}
+  @Injectable({ scope: Scope.REQUEST })
+  class RequestCart extends Cart {}
+
+  @Injectable({ scope: Scope.TRANSIENT })
+  class TransientCart extends Cart {}
+
+  @Injectable()
+  class DependentCart extends Cart {
+    constructor(@Inject(REQUEST) readonly request: unknown) {
+      super();
     }
+  }
 
-    expect(await problemsOf(startDisabled({ providers: [Prices, Quotes] }))).toMatchSnapshot();
-  });
+  const factory = (rest: object) => ({ provide: Cart, useFactory: () => new Cart(), ...rest });
 
-  it('a request-scoped job', async () => {
-    @Injectable({ scope: Scope.REQUEST })
-    class Cart {
-      @FixedRate('1s')
-      sweep(): void {}
+  const minified = (name?: string): Type => {
+    class t {
+      @FixedRate('1s', { name })
+      tick(): void {}
     }
-
-    expect(await problemsOf(startDisabled({ providers: [Cart] }))).toMatchSnapshot();
-  });
-
-  it('a job that depends on something request-scoped', async () => {
-    @Injectable()
-    class Cart {
-      constructor(@Inject(REQUEST) readonly request: unknown) {}
-
-      @FixedRate('1s')
-      sweep(): void {}
+    return t;
+  };
+  const mixedIn = (name?: string): Type => {
+    class PricesMixin {
+      @FixedRate('1s', { name })
+      tick(): void {}
     }
+    return mixin(PricesMixin);
+  };
 
-    expect(await problemsOf(startDisabled({ providers: [Cart] }))).toMatchSnapshot();
+  it.each<readonly [what: string, root: ModuleMetadata]>([
+    ['a class that two modules provide', { imports: [PricesModule], providers: [Prices] }],
+    ['a class under two tokens of one module', { providers: [Prices, { provide: 'X', useClass: Prices }] }],
+    ['two jobs of one name', { providers: [Prices, Quotes] }],
+    ['two jobs of one inherited method with a name', { providers: [First, Second] }],
+    ['a request-scoped job', { providers: [RequestCart] }],
+    ['a job that depends on something request-scoped', { providers: [DependentCart] }],
+    ['a transient job', { providers: [TransientCart] }],
+    ['a job of a request-scoped factory', { providers: [factory({ scope: Scope.REQUEST })] }],
+    ['a job of a transient factory', { providers: [factory({ scope: Scope.TRANSIENT })] }],
+    ['a job of a factory that depends on the request', { providers: [factory({ inject: [REQUEST] })] }],
+    ['a class with a name of a minifier', { providers: [minified()] }],
+    ['a class with a name of mixin()', { providers: [mixedIn()] }],
+    ['two classes of mixin() with one name for their jobs', { providers: [mixedIn('tick'), mixedIn('tick')] }],
+    ['a class without a name', { providers: [(() => class extends Cart {})()] }],
+  ])('%s', async (_what, root) => {
+    expect(await problemsOf(startDisabled(root))).toMatchSnapshot();
   });
 
-  it('a transient job', async () => {
-    @Injectable({ scope: Scope.TRANSIENT })
-    class Cart {
-      @FixedRate('1s')
-      sweep(): void {}
-    }
-
-    expect(await problemsOf(startDisabled({ providers: [Cart] }))).toMatchSnapshot();
+  it('no class whose name does not last, if the job has a name', async () => {
+    const providers = [minified('price-tick'), mixedIn('quotes')];
+    expect(await problemsOf(startDisabled({ providers }))).toEqual([]);
   });
 
-  it.each([
-    ['request-scoped', { scope: Scope.REQUEST }],
-    ['transient', { scope: Scope.TRANSIENT }],
-    ['dependent on the request', { inject: [REQUEST] }],
-  ])('a job of a factory that is %s', async (_kind, factory) => {
-    class Cart {
-      @FixedRate('1s')
-      sweep(): void {}
-    }
-    const provider = { provide: Cart, useFactory: () => new Cart(), ...factory };
-
-    expect(await problemsOf(startDisabled({ providers: [provider] }))).toMatchSnapshot();
-  });
-
-  it('a class with a name of a minifier, unless the job has a name', async () => {
-    const job = (name?: string): Type => {
-      class t {
-        @FixedRate('1s', { name })
-        tick(): void {}
-      }
-      return t;
-    };
-
-    expect(await problemsOf(startDisabled({ providers: [job()] }))).toMatchSnapshot();
-    expect(await problemsOf(startDisabled({ providers: [job('price-tick')] }))).toEqual([]);
-  });
-
-  it('a class with a name of mixin(), unless the job has a name', async () => {
-    const job = (name?: string): Type => {
-      class PricesMixin {
-        @FixedRate('1s', { name })
-        tick(): void {}
-      }
-      return mixin(PricesMixin);
-    };
-
-    expect(await problemsOf(startDisabled({ providers: [job()] }))).toMatchSnapshot();
-    expect(await problemsOf(startDisabled({ providers: [job('price-tick'), job('quotes')] }))).toEqual([]);
-    expect(await problemsOf(startDisabled({ providers: [job('tick'), job('tick')] }))).toMatchSnapshot();
-  });
-
-  it('with the form of its decorator', async () => {
+  it('a nameless job, in the form of its decorator', async () => {
     class t {
       @WhileLeader()
       consume(): void {}
     }
     const [problem] = await problemsOf(startDisabled({ providers: [t] }));
     expect(problem).toContain("name the job, as in @WhileLeader('order-feed')");
-  });
-});
-
-describe('a class without a name', () => {
-  it('cannot give its job a name', async () => {
-    class Base {
-      @FixedRate('1s')
-      tick(): void {}
-    }
-    const anonymous = (() => class extends Base {})();
-
-    expect(await problemsOf(startDisabled({ providers: [anonymous] }))).toMatchSnapshot();
   });
 });
 
@@ -365,27 +266,6 @@ describe('a provider that a test replaces', () => {
 });
 
 describe('discovery', () => {
-  it('reads no getter of a provider', async () => {
-    class Lazy extends Prices {
-      get connection(): never {
-        throw new Error('a getter was read');
-      }
-    }
-    await using started = await startDisabled({ providers: [Lazy] });
-
-    expect(namesOf(started)).toEqual(['price-tick']);
-  });
-
-  it('ignores providers that are no objects', async () => {
-    const providers = [null, 'text', 5, Object.create(null) as unknown, () => undefined].map((useValue, index) => ({
-      provide: String(index),
-      useValue,
-    }));
-    await using started = await startDisabled({ providers });
-
-    expect(namesOf(started)).toEqual([]);
-  });
-
   it('looks up a method when it runs, so that a spy is called', async () => {
     await using started = await startDisabled({ providers: [Prices] });
     const spy = jest.spyOn(started.app.get(Prices), 'tick').mockReturnValue(7);
