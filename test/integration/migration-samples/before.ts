@@ -1,43 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { Cron, CronExpression, Interval } from '@nestjs/schedule';
-import { Work } from './work.js';
 
 @Injectable()
 export class TasksService {
-  constructor(private readonly work: Work) {}
-
   @Cron(CronExpression.EVERY_10_SECONDS)
-  everyTenSeconds(): void {
-    this.work.note('every ten seconds');
-  }
+  everyTenSeconds(): void {}
 
   @Cron('0 30 3 * * *', { name: 'nightly', timeZone: 'Europe/Berlin' })
-  nightly(): void {
-    this.work.note('nightly');
-  }
+  nightly(): void {}
 
   @Cron('*/5 * * * * *', { name: 'report', waitForCompletion: true })
-  async report(): Promise<void> {
-    await this.work.take(7_000);
-  }
+  async report(): Promise<void> {}
 
   @Cron(CronExpression.EVERY_SECOND, { name: 'off', disabled: true })
-  off(): void {
-    this.work.note('off');
-  }
+  off(): void {}
 
   @Cron(CronExpression.EVERY_SECOND, { name: 'delayed', initialDelay: 3_000 })
-  delayed(): void {
-    this.work.note('delayed');
-  }
+  delayed(): void {}
 
   @Interval('poll', 2_000)
-  async poll(): Promise<void> {
-    await this.work.take(500);
-  }
+  async poll(): Promise<void> {}
 
   @Interval(4_000)
-  sweep(): void {
-    throw new Error('no disk');
-  }
+  sweep(): void {}
 }
