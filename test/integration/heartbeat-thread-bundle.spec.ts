@@ -2,15 +2,31 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
 import { build } from 'esbuild';
+import { Redis } from 'ioredis';
+import { FixedRate, type SingletonJobOptions } from 'nestjs-singleton-job';
+import { RedisServer } from '../../tools/replicas/redis/index.js';
+import { until } from '../../tools/replicas/until.js';
 import { attempt } from '../../tools/workspace/command.js';
 import { ROOT } from '../../tools/workspace/paths.js';
+import { startDisabled } from '../support/nest-application.js';
 
 const MAIN = `
   import { HeartbeatThread } from './heartbeat-thread/heartbeat-thread.ts';
   const options = process.argv[2] === undefined ? {} : { workerFile: process.argv[2] };
   const thread = new HeartbeatThread({ storeOptions: { projectName: 'p', connection: process.argv[3] ?? 'redis://127.0.0.1:1' }, options, notify: () => {} });
   thread.start().then(() => { console.log('started'); return thread.close(); }, ({ message }) => console.log(message));`;
+
+@Injectable()
+class Ticks {
+  count = 0;
+
+  @FixedRate('50ms', { name: 'tick' })
+  tick(): void {
+    this.count += 1;
+  }
+}
 
 describe('In a bundle, the heartbeat thread', () => {
   let folder: string;
@@ -37,15 +53,48 @@ describe('In a bundle, the heartbeat thread', () => {
     return output.trim();
   };
 
-  it('is started from the file that workerFile names', async () => {
-    expect(await run('./thread.cjs')).toBe('started');
-  });
-
-  it('also with PostgreSQL, which loads pg from node_modules', async () => {
-    expect(await run('./thread.cjs', 'postgresql://127.0.0.1:1/p')).toBe('started');
-  });
+  it.each(['redis://127.0.0.1:1', 'postgresql://127.0.0.1:1/p'])(
+    'is started from the file that workerFile names, for %s',
+    async (connection) => {
+      expect(await run('./thread.cjs', connection)).toBe('started');
+    },
+  );
 
   it('is not found without workerFile, and the mistake says what to do', async () => {
     expect(await run()).toContain('name it in heartbeatThread: { workerFile }');
+  });
+
+  it('gets each new password from the main thread, so that a change costs no lead', async () => {
+    await using server = await RedisServer.start();
+    const admin = new Redis(server.url);
+    let password = 'first';
+    await admin.config('SET', 'requirepass', password);
+    const lost: string[] = [];
+    const options: SingletonJobOptions = {
+      projectName: 'shop',
+      enabled: true,
+      connection: async () => ({ host: '127.0.0.1', port: server.port, password }),
+      heartbeatThread: { workerFile: join(folder, 'thread.cjs') },
+      observers: [{ leadershipLost: ({ reason }) => lost.push(reason) }],
+    };
+    const clients = async () =>
+      String(await admin.client('LIST'))
+        .trim()
+        .split('\n').length;
+    const areConnected = async () => (await clients()) === 1 + 3;
+    {
+      await using application = await startDisabled({ providers: [Ticks] }, options);
+      const { app } = application;
+      await until('requests, hints and the thread are connected', areConnected);
+      await until('the job runs', () => app.get(Ticks).count > 0);
+      password = 'second';
+      await admin.config('SET', 'requirepass', password);
+      for (const type of ['normal', 'pubsub']) await admin.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'yes');
+      await until('all are connected again', areConnected);
+      const { count } = app.get(Ticks);
+      await until('the job runs on', () => app.get(Ticks).count > count);
+    }
+    expect(lost).toEqual([]);
+    admin.disconnect();
   });
 });

@@ -76,24 +76,17 @@ describe('The heartbeat thread', () => {
     );
   });
 
-  it('that cannot reach Redis is reported', async () => {
+  it.each([
+    ['ends later', `throw new Error('out of luck')`, 'out of luck'],
+    ['cannot reach Redis', `parentPort.postMessage({ unreachable: 'refused' })`, 'it cannot reach Redis: refused'],
+  ])('that %s is reported once, and the application continues', async (_how, code, message) => {
     const failed: unknown[] = [];
     const observer: JobObserver = { warning: ({ error }) => failed.push(error) };
-    const workerFile = program(`${READY} setTimeout(() => parentPort.postMessage({ unreachable: 'refused' }), 20)`);
+    const workerFile = program(`${READY} setTimeout(() => { ${code} }, 20)`);
     await using application = await start({ heartbeatThread: { workerFile }, observers: [observer] });
     await until('it is reported', () => failed.length > 0);
     await application.app.close();
-    expect(failed).toMatchObject([{ message: 'it cannot reach Redis: refused' }]);
-  });
-
-  it('that ends later is reported once, and the application continues', async () => {
-    const failed: unknown[] = [];
-    const observer: JobObserver = { warning: ({ error }) => failed.push(error) };
-    const dies = program(`${READY} setTimeout(() => { throw new Error('out of luck') }, 20)`);
-    await using application = await start({ heartbeatThread: { workerFile: dies }, observers: [observer] });
-    await until('it is reported', () => failed.length > 0);
-    await application.app.close();
-    expect(failed).toMatchObject([{ message: 'out of luck' }]);
+    expect(failed).toMatchObject([{ message }]);
     expect(application.logger.lines.filter((line) => line.includes('has no working heartbeat thread'))).toHaveLength(1);
   });
 });
