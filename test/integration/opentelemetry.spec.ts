@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
-import { DataPointType, MeterProvider } from '@opentelemetry/sdk-metrics';
+import { type DataPoint, DataPointType, MeterProvider, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { Interval, type SingletonJobRegistry } from 'nestjs-singleton-job';
 import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 import { metricsObserver } from '../../libs/singleton-job/src/opentelemetry/metrics-observer.js';
@@ -17,9 +17,20 @@ const KINDS: Readonly<Record<DataPointType, string>> = {
   [DataPointType.EXPONENTIAL_HISTOGRAM]: 'exponential histogram',
 };
 
-const RUNS = 'singleton_job.runs';
+const metricsOf = ({ scopeMetrics }: ResourceMetrics) => scopeMetrics.flatMap(({ metrics }) => metrics);
+const collected = async () => metricsOf(await collectedMetrics());
+/** The data points of a metric. */
+const pointsOf = (metrics: ReturnType<typeof metricsOf>, name: string) =>
+  metrics
+    .filter(({ descriptor }) => descriptor.name === `singleton_job.${name}`)
+    .flatMap(({ dataPoints }) => dataPoints as DataPoint<unknown>[]);
 
-const collected = async () => (await collectedMetrics()).scopeMetrics.flatMap(({ metrics }) => metrics);
+/** An application exports to this reader, or a test reads it. */
+function metered() {
+  const reader = new OnDemandReader();
+  const meterProvider = new MeterProvider({ readers: [reader] });
+  return { meterProvider, read: async () => metricsOf((await reader.collect()).resourceMetrics) };
+}
 
 it('the module refuses to be imported twice, which would count every run twice', async () => {
   const twice = [SingletonJobOpenTelemetryModule, SingletonJobOpenTelemetryModule.forRoot({})];
@@ -46,10 +57,7 @@ describe('the metrics', () => {
 
   it('are in seconds, without disabled jobs', async () => {
     const metrics = await collected();
-    const valuesOf = (name: string): unknown[] =>
-      metrics
-        .filter(({ descriptor }) => descriptor.name === `singleton_job.${name}`)
-        .flatMap(({ dataPoints }) => dataPoints.map(({ value }) => value));
+    const valuesOf = (name: string): unknown[] => pointsOf(metrics, name).map(({ value }) => value);
     expect(valuesOf('is_leader')).toEqual([1]);
     expect(valuesOf('lease_remaining_seconds')).toEqual([9]);
     expect(valuesOf('next_tick_timestamp_seconds')).toEqual([AT.getTime() / 1_000]);
@@ -63,9 +71,7 @@ describe('the metrics', () => {
   it('count changes of leadership by their reasons, and runs by their outcomes', async () => {
     const metrics = await collected();
     const countedBy = (name: string, attribute: string): unknown[] =>
-      metrics
-        .filter(({ descriptor }) => descriptor.name === `singleton_job.${name}`)
-        .flatMap(({ dataPoints }) => dataPoints.map(({ attributes, value }) => [attributes[attribute], value]));
+      pointsOf(metrics, name).map(({ attributes, value }) => [attributes[attribute], value]);
     expect(countedBy('leadership_transitions', 'reason')).toEqual([
       ['gained', 1],
       ['expired', 1],
@@ -79,70 +85,31 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('have no old term, run, tick or clock offset', async () => {
-    const reader = new OnDemandReader();
-    const meterProvider = new MeterProvider({ readers: [reader] });
+  it('have no old term, run, tick or clock offset, and are exported only until the application has stopped', async () => {
+    const { meterProvider, read } = metered();
     const at = new Date(Date.now() - 60_000).toISOString();
+    const times = { leaseRemainingMs: 9_000, runningSince: at, nextTickAt: at };
     // never both in fact: here every gauge has a value
-    const leading = {
-      name: 'a',
-      role: 'leader',
-      pausedAt: at,
-      leaseRemainingMs: 9_000,
-      runningSince: at,
-      nextTickAt: at,
-    };
+    const leading = { name: 'a', role: 'leader', pausedAt: at, ...times };
+    const following = { name: 'a', role: 'follower', pausedAt: null };
     let status: object = leading;
-    const registry = { list: () => [status] } as unknown as SingletonJobRegistry;
+    const list = jest.fn(() => [status]);
+    const registry = { list } as unknown as SingletonJobRegistry;
     const { observer, stop } = metricsObserver(registry, meterProvider.getMeter('test'));
-    const gauges = async (): Promise<Record<string, unknown>> => {
-      const { scopeMetrics } = (await reader.collect()).resourceMetrics;
-      const all = scopeMetrics.flatMap(({ metrics }) => metrics);
-      const some = all.filter(({ dataPointType }) => dataPointType === DataPointType.GAUGE);
-      return Object.fromEntries(some.map(({ descriptor, dataPoints }) => [descriptor.name, dataPoints[0]?.value]));
-    };
-    const nothing = {
-      'singleton_job.is_leader': 0,
-      'singleton_job.is_paused': 0,
-      'singleton_job.lease_remaining_seconds': 0,
-      'singleton_job.run_age_seconds': 0,
-      'singleton_job.next_tick_timestamp_seconds': 0,
-      'singleton_job.last_success_timestamp_seconds': 0,
-      'singleton_job.clock_offset_seconds': 0,
+    const zeros = async (): Promise<string[]> => {
+      const gauges = (await read()).filter(({ dataPointType }) => dataPointType === DataPointType.GAUGE);
+      return gauges.filter(({ dataPoints }) => dataPoints[0]?.value === 0).map(({ descriptor }) => descriptor.name);
     };
     observer.leaseRenewed?.({ job: 'a', fencingToken: 1, roundTripMs: 1, clockOffsetMs: 250 });
-    const zeros = Object.entries(await gauges()).filter(([, value]) => value === 0);
-    expect(zeros.map(([name]) => name)).toEqual(['singleton_job.last_success_timestamp_seconds']);
-    status = {
-      name: 'a',
-      role: 'follower',
-      pausedAt: null,
-      leaseRemainingMs: null,
-      runningSince: null,
-      nextTickAt: null,
-    };
-    expect(await gauges()).toEqual(nothing);
+    expect(await zeros()).toEqual(['singleton_job.last_success_timestamp_seconds']);
+    status = { ...following, leaseRemainingMs: null, runningSince: null, nextTickAt: null };
+    expect(await zeros()).toHaveLength(7);
     // it leads again, and has not measured anything yet
     status = leading;
-    expect((await gauges())['singleton_job.clock_offset_seconds']).toBe(0);
+    expect(await zeros()).toContain('singleton_job.clock_offset_seconds');
     stop();
-    await meterProvider.shutdown();
-  });
-
-  it('are exported only until the application has stopped', async () => {
-    const reader = new OnDemandReader();
-    const meterProvider = new MeterProvider({ readers: [reader] });
-    let calls = 0;
-    const list = (): [] => {
-      calls += 1;
-      return [];
-    };
-    const { stop } = metricsObserver({ list }, meterProvider.getMeter('test'));
-    await reader.collect();
-    expect(calls).toBe(1);
-    stop();
-    await reader.collect();
-    expect(calls).toBe(1);
+    await read();
+    expect(list).toHaveBeenCalledTimes(3);
     await meterProvider.shutdown();
   });
 });
@@ -154,16 +121,11 @@ describe('an application that imports the module', () => {
       @Interval('1h', { name: 'report' })
       write(): void {}
     }
-    const reader = new OnDemandReader();
-    const meterProvider = new MeterProvider({ readers: [reader] });
+    const { meterProvider, read } = metered();
     const imports = [SingletonJobOpenTelemetryModule.forRoot({ meterProvider })];
     await using started = await startDisabled({ imports, providers: [Report] }, { enabled: true, store: 'memory' });
     expect(started.jobs()).toHaveLength(1);
-    const runs = async (): Promise<unknown[]> => {
-      const { scopeMetrics } = (await reader.collect()).resourceMetrics;
-      const counter = scopeMetrics.flatMap(({ metrics }) => metrics).find(({ descriptor }) => descriptor.name === RUNS);
-      return counter?.dataPoints.map(({ value }) => value) ?? [];
-    };
+    const runs = async () => pointsOf(await read(), 'runs').map(({ value }) => value);
     await until('its run is counted', async () => (await runs()).length > 0);
     expect(await runs()).toEqual([1]);
     await meterProvider.shutdown();
