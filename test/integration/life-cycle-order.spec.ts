@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { type DynamicModule, Global, Inject, Injectable, Module, type ModuleMetadata, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { Interval, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
@@ -87,59 +87,43 @@ const PLACES: Record<string, (module: DynamicModule, others: ModuleMetadata['imp
 
 const cases = Object.keys(HOSTS).flatMap((host) => Object.keys(PLACES).map((place) => [host, place] as const));
 
-describe.each(cases)('with its jobs in %s and imported %s, the module', (host, place) => {
-  function start() {
+beforeEach(() => {
+  order.length = 0;
+  for (const hook of HOOKS) {
+    const prototype: Record<(typeof HOOKS)[number], () => unknown> = SingletonJobModule.prototype;
+    const original = prototype[hook];
+    jest.spyOn(prototype, hook).mockImplementation(async function (this: unknown) {
+      order.push(`jobs ${hook}`);
+      await original.call(this);
+      order.push(`jobs ${hook} done`);
+    });
+  }
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+it.each(cases)(
+  'with its jobs in %s and imported %s, the module starts after everything else and stops before, with its runs',
+  async (host, place) => {
     const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' });
     const root = HOSTS[host] ?? {};
-    return startApplication({ ...root, imports: PLACES[place]?.(module, root.imports) ?? [] });
-  }
-
-  beforeEach(() => {
-    order.length = 0;
-    for (const hook of HOOKS) {
-      const prototype: Record<(typeof HOOKS)[number], () => unknown> = SingletonJobModule.prototype;
-      const original = prototype[hook];
-      jest.spyOn(prototype, hook).mockImplementation(async function (this: unknown) {
-        order.push(`jobs ${hook}`);
-        await original.call(this);
-        order.push(`jobs ${hook} done`);
-      });
-    }
-  });
-  afterEach(() => {
-    jest.restoreAllMocks();
-  });
-
-  it('is initialised and started after everything else, and stopped and closed before', async () => {
-    const started = await start();
-    await started.app.close();
+    const { app } = await startApplication({ ...root, imports: PLACES[place]?.(module, root.imports) ?? [] });
+    const report = app.get(Report, { strict: false });
+    await report.begun.promise;
+    await app.close();
 
     const of = (hook: string): string[] => order.filter((entry) => entry.includes(hook));
-    for (const hook of ['onModuleInit', 'onApplicationBootstrap']) {
-      expect(of(hook).slice(-2)).toEqual([`jobs ${hook}`, `jobs ${hook} done`]);
+    for (const hook of HOOKS) {
+      const isStart = hook === 'onModuleInit' || hook === 'onApplicationBootstrap';
+      expect(of(hook).slice(...(isStart ? [-2] : [0, 2]))).toEqual([`jobs ${hook}`, `jobs ${hook} done`]);
       expect(of(hook)).toHaveLength(4);
     }
-    for (const hook of ['onModuleDestroy', 'onApplicationShutdown']) {
-      expect(of(hook).slice(0, 2)).toEqual([`jobs ${hook}`, `jobs ${hook} done`]);
-      expect(of(hook)).toHaveLength(4);
-    }
-  });
-
-  it('lets a run in flight at the stop use its dependencies until it ends', async () => {
-    const started = await start();
-    const report = started.app.get(Report, { strict: false });
-    await report.begun.promise;
-    await started.app.close();
-
     expect(await report.ended.promise).toBe('used its database to the end');
-    expect(order).toContain('database onModuleDestroy');
-  });
-
-  it('has the distance 0', async () => {
-    await using started = await start();
-    const modules = [...started.app.get(ModulesContainer, { strict: false }).values()];
-
-    expect(modules.find(({ metatype }) => metatype === SingletonJobModule)?.distance).toBe(0);
-    expect(modules.filter(({ distance }) => distance === 0)).toHaveLength(1);
-  });
-});
+    const modules = [...app.get(ModulesContainer, { strict: false }).values()];
+    expect(modules.filter(({ distance }) => distance === 0).map(({ metatype }) => metatype)).toEqual([
+      SingletonJobModule,
+    ]);
+  },
+);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { Injectable, Module, type ModuleMetadata, type Type } from '@nestjs/common';
+import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { LazyModuleLoader } from '@nestjs/core';
-import { Test, type TestingModule } from '@nestjs/testing';
+import { Test } from '@nestjs/testing';
 import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
 import { deferred } from '../support/deferred.js';
 import { RecordingLogger } from '../support/nest-application.js';
@@ -32,20 +32,17 @@ async function compile(hooks: object, ...imports: NonNullable<ModuleMetadata['im
   return { app, store, report: app.get(Report) };
 }
 
-describe('an application whose start fails', () => {
-  const failing = async (): Promise<never> => Promise.reject(new Error('the database is away'));
-
-  it.each(['onModuleInit', 'onApplicationBootstrap'])('in %s of another module has run no job', async (hook) => {
+describe.each(['onModuleInit', 'onApplicationBootstrap'])('an application whose other module, in %s,', (hook) => {
+  it('fails has run no job', async () => {
+    const failing = () => Promise.reject(new Error('the database is away'));
     const { app, store, report } = await compile({ [hook]: failing });
 
     await expect(app.init()).rejects.toThrow('the database is away');
     await app.close();
     expect([report.runs, store.calls.filter((call) => call !== 'close')]).toEqual([0, []]);
   });
-});
 
-describe('an application that is closed while it starts', () => {
-  it.each(['onModuleInit', 'onApplicationBootstrap'])('in %s of another module runs no job after it', async (hook) => {
+  it('waits while the application is closed runs no job after it', async () => {
     const hold = deferred<undefined>();
     const { app, store } = await compile({ [hook]: () => hold.promise });
 
@@ -56,11 +53,8 @@ describe('an application that is closed while it starts', () => {
     // a run takes a lock first
     expect(store.calls.at(-1)).toBe('close');
   });
-});
 
-describe('an HTTP application that is closed while it starts', () => {
-  // unlike the application above, it does not wait for its start before it closes
-  it.each(['onModuleInit', 'onApplicationBootstrap'])('in %s of another module runs no job after it', async (hook) => {
+  it('waits while an HTTP application is closed, which does not wait for its start, runs no job after it', async () => {
     const [begun, hold] = [deferred<undefined>(), deferred<undefined>()];
     const slow = (): Promise<undefined> => {
       begun.resolve(undefined);
@@ -79,8 +73,6 @@ describe('an HTTP application that is closed while it starts', () => {
 });
 
 describe('a module that is loaded later', () => {
-  const lazily = (app: TestingModule, module: Type) => app.get(LazyModuleLoader).load(() => module);
-
   it('cannot add a second forRoot(), and the jobs go on', async () => {
     @Module({ imports: [SingletonJobModule.forRoot({ projectName: 'other', store: 'memory' })] })
     class LazyModule {}
@@ -88,7 +80,7 @@ describe('a module that is loaded later', () => {
     await app.init();
     await report.begun.promise;
 
-    await expect(lazily(app, LazyModule)).rejects.toThrow(
+    await expect(app.get(LazyModuleLoader).load(() => LazyModule)).rejects.toThrow(
       'SingletonJobModule must be imported once, got it in RootTestModule',
     );
     await app.close();
