@@ -6,7 +6,7 @@ import { Injectable } from '@nestjs/common';
 import { build } from 'esbuild';
 import { Redis } from 'ioredis';
 import { FixedRate, type SingletonJobOptions } from 'nestjs-singleton-job';
-import { RedisServer } from '../../tools/replicas/redis/index.js';
+import { RedisServer } from '../../tools/servers/redis-server.js';
 import { until } from '../../tools/replicas/until.js';
 import { attempt } from '../../tools/workspace/command.js';
 import { ROOT } from '../../tools/workspace/paths.js';
