@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Store } from 'nestjs-singleton-job';
@@ -12,8 +12,8 @@ const SAMPLES = join(import.meta.dirname, 'testing-samples');
 /** A store that breaks a promise in the way the overrides say. */
 type Breakage = (store: Store) => Partial<Store>;
 
-/** The rules that a store breaks, of how many. */
-async function brokenRules(breakage: Breakage): Promise<{ readonly broken: string[]; readonly rules: number }> {
+/** The rules of this kind that a store breaks. What they wait for is over at once. */
+async function brokenRules(breakage: Breakage, kind: RegExp): Promise<string[]> {
   const tests: { readonly title: string; readonly run: () => Promise<void> }[] = [];
   const path: string[] = [];
   const runner = {
@@ -29,8 +29,17 @@ async function brokenRules(breakage: Breakage): Promise<{ readonly broken: strin
     makeFixture: () => memoryFixture((whole) => breaking(whole, breakage(whole))),
   });
   const broken: string[] = [];
-  for (const { title, run } of tests) await run().catch(() => broken.push(title));
-  return { broken, rules: tests.length };
+  jest.useFakeTimers();
+  for (const { title, run } of tests.filter((test) => kind.test(test.title))) {
+    const check = { isOpen: true };
+    const failed = () => broken.push(title);
+    void run()
+      .catch(failed)
+      .then(() => (check.isOpen = false));
+    while (check.isOpen) await jest.advanceTimersByTimeAsync(1_000);
+  }
+  jest.useRealTimers();
+  return broken;
 }
 
 function breaking(whole: Store, broken: Partial<Store>): Store {
@@ -72,14 +81,8 @@ const BREAKAGES: [what: string, breakage: Breakage, rule: RegExp][] = [
 ];
 
 describe('the suite for stores', () => {
-  it('passes a store that keeps all rules', async () => {
-    const { broken, rules } = await brokenRules(() => ({}));
-    expect(broken).toEqual([]);
-    expect(rules).toBeGreaterThanOrEqual(25);
-  });
-
   it.each(BREAKAGES)('finds a store that %s', async (_what, breakage, rule) => {
-    expect((await brokenRules(breakage)).broken).toContainEqual(expect.stringMatching(rule));
+    expect(await brokenRules(breakage, rule)).not.toEqual([]);
   });
 
   it('runs under node:test', async () => {
