@@ -49,6 +49,7 @@ const SCHEDULES: Row[] = [
   ['a date', cron(new Date(0))],
   ['milliseconds for an expression', cron(500)],
   ['no expression', cron()],
+  ['an expression that cannot be used', cron('61 * * * *')],
 ];
 
 const OPTIONS: Row[] = [
@@ -79,67 +80,40 @@ describe('a decorator with one mistake keeps the application from starting and s
     expect(problems).toEqual([expect.stringMatching(/^Prices\.tick: /)]);
     expect(problems).toMatchSnapshot();
   });
-
-  it.each(['', '* * *', '61 * * * *', '0 0 30 2 *'])(
-    'the place of the expression %j that cannot be used',
-    async (expression) => {
-      expect(await mistakes([jobWith(Cron(expression))])).toEqual([expect.stringMatching(/^Prices\.tick: cron /)]);
-    },
-  );
-
-  it('every mistake of every job at once', async () => {
-    const problems = await mistakes([jobWith(fixedRate('x', { overlp: 1, lockExpiry: 5 })), jobWith(cron(5))]);
-
-    expect(problems).toHaveLength(5);
-    expect(problems.at(-1)).toMatch(/^job 'Prices\.tick' must be declared once/);
-  });
 });
 
 describe('a decorator in the wrong place keeps the application from starting, like', () => {
-  it('two of ours on one method', async () => {
-    expect(await mistakes([jobWith(FixedRate('1s'), Cron('* * * * *'))])).toMatchSnapshot();
-  });
+  class OnStatic {
+    @FixedRate('1s')
+    static tick(): void {}
 
-  it('one of ours and one of @nestjs/schedule on one method', async () => {
-    expect(await mistakes([jobWith(FixedRate('1s'), NestCron('* * * * *'))])).toMatchSnapshot();
-  });
+    tock(): void {}
+  }
 
-  it('one on a static method', async () => {
-    class Prices {
-      @FixedRate('1s')
-      static tick(): void {}
+  @(FixedRate('1s') as unknown as ClassDecorator)
+  class OnClass {}
 
-      tock(): void {}
+  class OnProperty {
+    @onAnything(FixedRate('1s'))
+    tick = async (): Promise<void> => {};
+  }
+
+  class OnGetter {
+    @onAnything(FixedRate('1s'))
+    get tick(): () => void {
+      throw new Error('a getter was read');
     }
+  }
 
-    expect(await mistakes([Prices])).toMatchSnapshot();
-  });
-
-  it('one on a class', async () => {
-    @(FixedRate('1s') as unknown as ClassDecorator)
-    class Prices {}
-
-    expect(await mistakes([Prices])).toMatchSnapshot();
-  });
-
-  it('one on a property', async () => {
-    class Prices {
-      @onAnything(FixedRate('1s'))
-      tick = async (): Promise<void> => {};
-    }
-
-    expect(await mistakes([Prices])).toMatchSnapshot();
-  });
-
-  it('one on a getter, which is not read', async () => {
-    class Prices {
-      @onAnything(FixedRate('1s'))
-      get tick(): () => void {
-        throw new Error('a getter was read');
-      }
-    }
-
-    expect(await mistakes([Prices])).toMatchSnapshot();
+  it.each<[where: string, provider: Type]>([
+    ['two of ours on one method', jobWith(FixedRate('1s'), Cron('* * * * *'))],
+    ['one of ours and one of @nestjs/schedule on one method', jobWith(FixedRate('1s'), NestCron('* * * * *'))],
+    ['one on a static method', OnStatic],
+    ['one on a class', OnClass],
+    ['one on a property', OnProperty],
+    ['one on a getter, which is not read', OnGetter],
+  ])('%s', async (_where, provider) => {
+    expect(await mistakes([provider])).toMatchSnapshot();
   });
 });
 

@@ -142,51 +142,26 @@ const PARTS: Row[] = [
   ['a URL under another name', { redis: 'redis://cache' }],
 ];
 
+const thread = (heartbeatThread: unknown, connection: unknown = 'redis://cache') => ({
+  ...{ store: undefined, connection, heartbeatThread },
+});
+const CLIENT = new Redis({ lazyConnect: true });
+const CLUSTER = new Cluster(['redis://cache'], { lazyConnect: true });
+const CHECKED = { host: 'cache', tls: { checkServerIdentity: () => undefined } };
+const RETRIED = { nodes: ['redis://cache'], options: { clusterRetryStrategy: () => 500 } };
+
 const THREADS: Row[] = [
   ['a heartbeat thread in words', { heartbeatThread: 'on' }],
   ['a heartbeat thread with a store', { heartbeatThread: true }],
-  ['a crash hand-over without a thread', { store: undefined, connection: 'redis://cache', crashHandover: true }],
-  [
-    'a worker file that is a number',
-    { store: undefined, connection: 'redis://cache', heartbeatThread: { workerFile: 3 } },
-  ],
-  [
-    'a worker file that is empty',
-    { store: undefined, connection: 'redis://cache', heartbeatThread: { workerFile: '' } },
-  ],
-  ['no worker file', { store: undefined, connection: 'redis://cache', heartbeatThread: {} }],
-  [
-    'a worker file under another name',
-    {
-      store: undefined,
-      connection: 'redis://cache',
-      heartbeatThread: { workerFile: './thread.js', file: './thread.js' },
-    },
-  ],
-  [
-    'a heartbeat thread beside a client',
-    { store: undefined, connection: new Redis({ lazyConnect: true }), heartbeatThread: true },
-  ],
-  [
-    'a heartbeat thread beside a cluster client',
-    { store: undefined, connection: new Cluster(['redis://cache'], { lazyConnect: true }), heartbeatThread: true },
-  ],
-  [
-    'a heartbeat thread beside a function',
-    {
-      store: undefined,
-      connection: { host: 'cache', tls: { checkServerIdentity: () => undefined } },
-      heartbeatThread: { workerFile: './thread.js' },
-    },
-  ],
-  [
-    'a heartbeat thread beside a function of a cluster',
-    {
-      store: undefined,
-      connection: { nodes: ['redis://cache'], options: { clusterRetryStrategy: () => 500 } },
-      heartbeatThread: true,
-    },
-  ],
+  ['a crash hand-over without a thread', { ...thread(undefined), crashHandover: true }],
+  ['a worker file that is a number', thread({ workerFile: 3 })],
+  ['a worker file that is empty', thread({ workerFile: '' })],
+  ['no worker file', thread({})],
+  ['a worker file under another name', thread({ workerFile: './thread.js', file: './thread.js' })],
+  ['a heartbeat thread beside a client', thread(true, CLIENT)],
+  ['a heartbeat thread beside a cluster client', thread(true, CLUSTER)],
+  ['a heartbeat thread beside a function', thread({ workerFile: './thread.js' }, CHECKED)],
+  ['a heartbeat thread beside a function of a cluster', thread(true, RETRIED)],
 ];
 
 const OVERRIDES: Row[] = [
@@ -208,27 +183,5 @@ describe('an application with one mistake in its options does not start and says
 
     expect(problems).toHaveLength(1);
     expect(problems).toMatchSnapshot();
-  });
-
-  it('every mistake at once', async () => {
-    const problems = await mistakes({
-      projectName: '',
-      lockExpiry: '100ms',
-      timeZone: 'Mars',
-      jobs: { x: { delay: 0 } },
-    });
-
-    expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
-      'projectName',
-      'lockExpiry',
-      'timeZone',
-      'jobs.x.delay',
-    ]);
-  });
-});
-
-describe('an option', () => {
-  it('is left out if it is undefined, as variables are that were not set', async () => {
-    expect(await mistakes({ lockExpiry: process.env['NO_SUCH_VARIABLE'], keyPrefix: undefined })).toEqual([]);
   });
 });
