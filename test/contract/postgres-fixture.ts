@@ -3,16 +3,8 @@ import {
   PostgresStore,
   type PostgresStoreOptions,
 } from '../../libs/singleton-job/src/store/postgres/postgres-store.js';
-import { eventually } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { PostgresServer } from '../../tools/servers/postgres-server.js';
-
-/** A store that talks to PostgreSQL, and what it reported. */
-export interface OpenStore {
-  readonly store: PostgresStore;
-  readonly events: string[];
-  readonly disconnected: Error[];
-  readonly warnings: { readonly code: string; readonly message: string }[];
-}
+import { isListening, open, type OpenStore } from './open-store.js';
 
 /** A PostgreSQL server for one spec, and stores on it. All end together. */
 export class PostgresFixture {
@@ -32,31 +24,15 @@ export class PostgresFixture {
   }
 
   /** A store that has begun to connect. */
-  begin(options: Partial<PostgresStoreOptions> = {}): OpenStore {
-    const store = this.newStore(options);
-    const opened: OpenStore = { store, events: [], disconnected: [], warnings: [] };
-    store.addListener({
-      connected: () => opened.events.push('connected'),
-      disconnected: (error) => {
-        opened.events.push('disconnected');
-        opened.disconnected.push(error);
-      },
-      listening: (isListening) => opened.events.push(isListening ? 'listening' : 'not listening'),
-      warning: (warning) => opened.warnings.push(warning),
-    });
-    store.open();
-    return opened;
+  begin(options: Partial<PostgresStoreOptions> = {}): OpenStore<PostgresStore> {
+    return open(this.newStore(options));
   }
 
   /** A store that is connected and listens. */
-  async connect(options: Partial<PostgresStoreOptions> = {}): Promise<OpenStore> {
+  async connect(options: Partial<PostgresStoreOptions> = {}): Promise<OpenStore<PostgresStore>> {
     const opened = this.begin(options);
-    await this.isListening(opened);
+    await isListening(opened);
     return opened;
-  }
-
-  async isListening({ events }: OpenStore): Promise<void> {
-    await eventually('the store listens', () => events.at(-1) === 'listening' || undefined);
   }
 
   /** Runs a statement as the owner of the server. */

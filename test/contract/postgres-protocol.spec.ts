@@ -13,8 +13,8 @@ import {
   SuiteClient,
 } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { Pgbouncer } from '../support/pgbouncer.js';
-import { TcpProxy } from '../support/tcp-proxy.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
+import { isListening } from './open-store.js';
 import { PostgresFixture } from './postgres-fixture.js';
 
 let fixture: PostgresFixture;
@@ -179,14 +179,7 @@ describe('a role', () => {
     const warning = { code: 'MESSAGES_NOT_DELIVERED', message: expect.stringContaining(fix) as unknown };
     expect([listener.warnings, sender.warnings]).toMatchObject([[warning], [warning]]);
     await fixture.sql(`GRANT ${right} TO PUBLIC`);
-    await fixture.isListening(listener);
-  });
-
-  it('that may not create the schema is told what to run', async () => {
-    await fixture.sql('CREATE ROLE guest LOGIN');
-    const message = expect.stringContaining('or GRANT CREATE ON DATABASE "postgres" TO "guest"') as unknown;
-    const options = { connection: fixture.server.urlOf('guest'), schema: newName() };
-    await expect(replica(options)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED', message });
+    await isListening(listener);
   });
 
   it.each(['repeatable read', 'serializable', 'read uncommitted'])('may have %s as its default', async (level) => {
@@ -220,26 +213,6 @@ describe('a role', () => {
     await client.end();
   });
 
-  it('that meets a server older than 13 is told so', async () => {
-    await fixture.sql(`CREATE SCHEMA old; CREATE FUNCTION old.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT '120019' $$;
-      CREATE ROLE late LOGIN SUPERUSER; ALTER ROLE late SET search_path = old, pg_catalog`);
-    const message = expect.stringContaining('needs PostgreSQL 13 or later') as unknown;
-    await expect(replica({ connection: fixture.server.urlOf('late') })).rejects.toMatchObject({
-      code: 'STORE_MISCONFIGURED',
-      message,
-    });
-  });
-
-  it.each([
-    ['that does not exist', (url: string) => url.replace('postgres@', 'nobody@'), 'Check user and password'],
-    ['for a missing database', (url: string) => url.replace(/postgres$/, 'shop'), 'Check the name of the database'],
-  ])('%s gets an error with the fix', async (_what, urlOf, fix) => {
-    const message = expect.stringContaining(fix) as unknown;
-    const opened = fixture.begin({ connection: urlOf(fixture.server.url) });
-    await expect(new SuiteClient(opened.store).sync()).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED', message });
-    expect(opened.disconnected[0]).toMatchObject({ code: 'STORE_MISCONFIGURED', message });
-  });
-
   it('may change: a connection that is a function is read anew for each client', async () => {
     await fixture.sql('CREATE ROLE first LOGIN SUPERUSER; CREATE ROLE second LOGIN SUPERUSER');
     let role = 'first';
@@ -251,7 +224,46 @@ describe('a role', () => {
       const roles = await fixture.sql("SELECT FROM pg_stat_activity WHERE usename = 'second'");
       return roles.length === 2 || undefined;
     });
-    await fixture.isListening(opened);
+    await isListening(opened);
+  });
+});
+
+interface Unusable extends Partial<PostgresStoreOptions> {
+  readonly role?: string;
+  readonly database?: string;
+}
+
+describe('a store that cannot work is told what to do', () => {
+  it.each<[what: string, fix: string, store: Unusable, sql?: string]>([
+    [
+      'by a role that may not create the schema',
+      'or GRANT CREATE ON DATABASE "postgres" TO "guest"',
+      { role: 'guest', schema: newName() },
+      'CREATE ROLE guest LOGIN',
+    ],
+    [
+      'by a server older than 13',
+      'needs PostgreSQL 13 or later',
+      { role: 'late' },
+      `CREATE SCHEMA old; CREATE FUNCTION old.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT '120019' $$;
+      CREATE ROLE late LOGIN SUPERUSER; ALTER ROLE late SET search_path = old, pg_catalog`,
+    ],
+    ['by a missing role', 'Check user and password', { role: 'nobody' }],
+    ['by a missing database', 'Check the name of the database', { database: 'shop' }],
+    ['by a missing schema', 'run the SQL of postgresMigrations() as its owner', { schema: newName(), migrate: false }],
+    [
+      'by a schema of the application that has such a table',
+      'give the option schema one of its own',
+      { schema: 'shop' },
+      'CREATE SCHEMA shop; CREATE TABLE shop.leases (id int)',
+    ],
+  ])('%s', async (_what, fix, { role = 'postgres', database = 'postgres', ...options }, sql = '') => {
+    await fixture.sql(sql);
+    const connection = fixture.server.urlOf(role).replace(/postgres$/, database);
+    const opened = fixture.begin({ connection, ...options });
+    const error = { code: 'STORE_MISCONFIGURED', message: expect.stringContaining(fix) as unknown };
+    await expect(new SuiteClient(opened.store).sync({ grant: [A] })).rejects.toMatchObject(error);
+    expect(opened.disconnected[0]).toMatchObject(error);
   });
 });
 
@@ -260,12 +272,6 @@ describe('the schema', () => {
     const schema = newName();
     const opened = await Promise.all(Array.from({ length: 10 }, () => fixture.connect({ schema })));
     expect(opened.map(({ events }) => events)).toEqual(opened.map(() => ['connected', 'listening']));
-  });
-
-  it('is missed with migrate: false, and the error says what to run', async () => {
-    const message = expect.stringContaining('run the SQL of postgresMigrations() as its owner') as unknown;
-    const options = { schema: newName(), migrate: false };
-    await expect(replica(options)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED', message });
   });
 
   it('is created again if it is dropped while replicas run', async () => {
@@ -285,13 +291,6 @@ describe('the schema', () => {
       WHERE relnamespace = 'singleton_job'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped`);
     expect(found.length).toBeGreaterThan(3);
     expect(found.filter(({ comment }) => !postgresMigrations().includes(`IS '${String(comment)}'`))).toEqual([]);
-  });
-
-  it('of an application that has such a table is refused', async () => {
-    const schema = newName();
-    await fixture.sql(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.leases (id int)`);
-    const message = expect.stringContaining('give the option schema one of its own') as unknown;
-    await expect(replica({ schema })).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED', message });
   });
 
   it('loses records that may be forgotten, as others are written', async () => {
@@ -350,7 +349,6 @@ describe.each(['transaction', 'statement'] as const)('a pooler in %s mode', (mod
     await a.put('2', await a.put());
     await eventually('it says so', () => opened.warnings.length > 0 || undefined);
     await opened.store.publish('*');
-    await delay(3_500);
     await a.sync({ renew: [A] });
     expect(opened.warnings).toMatchObject([
       { code: 'MESSAGES_NOT_DELIVERED', message: expect.stringContaining('a pooler in transaction mode') as unknown },
@@ -360,20 +358,9 @@ describe.each(['transaction', 'statement'] as const)('a pooler in %s mode', (mod
 });
 
 describe('a server with a certificate of its own authority', () => {
-  let certificate: TlsCertificate;
-  let secured: PostgresFixture;
-
-  beforeAll(async () => {
-    certificate = await TlsCertificate.create();
-    secured = await PostgresFixture.start(certificate.postgresArguments);
-  });
-
-  afterAll(async () => {
-    await secured[Symbol.asyncDispose]();
-    await certificate[Symbol.asyncDispose]();
-  });
-
-  it('is trusted by a URL with the file of the authority, and by options with its text', async () => {
+  it('is trusted by a URL with the file of the authority and by options with its text, and refused without', async () => {
+    await using certificate = await TlsCertificate.create();
+    await using secured = await PostgresFixture.start(certificate.postgresArguments);
     const { url } = secured.server;
     const connections = [
       `${url}?sslmode=verify-full&sslrootcert=${certificate.file}`,
@@ -384,24 +371,13 @@ describe('a server with a certificate of its own authority', () => {
       "SELECT ssl FROM pg_stat_ssl NATURAL JOIN pg_stat_activity WHERE application_name <> ''",
     );
     expect(inUse).toEqual(Array.from({ length: 4 }, () => ({ ssl: true })));
-  });
-
-  it('is refused without the authority', async () => {
-    const opened = secured.begin({ connection: `${secured.server.url}?sslmode=verify-full` });
-    const error = await eventually('it is refused', () => opened.disconnected.at(0));
+    const refused = secured.begin({ connection: `${url}?sslmode=verify-full` });
+    const error = await eventually('it is refused', () => refused.disconnected.at(0));
     expect(error.message).toContain('self-signed certificate');
   });
 });
 
 describe('a server', () => {
-  it('that answers each time after a second is reached', async () => {
-    await using proxy = await TcpProxy.start(fixture.server.port);
-    proxy.answerDelayMs = 1_000;
-    const { port } = new URL(proxy.url);
-    const a = await replica({ connection: `postgresql://postgres@127.0.0.1:${port}/postgres` });
-    expect(await a.leases()).toEqual([A]);
-  });
-
   it('that is a standby is refused, and is another incarnation when it is promoted', async () => {
     await using primary = await PostgresFixture.start();
     const a = new SuiteClient(primary.begin().store);
@@ -435,7 +411,7 @@ describe('a server', () => {
     expect(opened.warnings).toMatchObject([{ code: 'MESSAGES_NOT_DELIVERED', message }]);
     await a.sync({ isNewcomer: true, grant: [A] });
     await Promise.all(clients.map((client) => client.end()));
-    await own.isListening(opened);
+    await isListening(opened);
   });
 
   it('that answered while the event loop was blocked counts as one that answered', async () => {
@@ -456,7 +432,7 @@ describe('a server', () => {
     await fixture.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
     await eventually('it notices', () => opened.events.includes('not listening') || undefined);
     await a.sync({ isNewcomer: true, grant: [A] });
-    await fixture.isListening(opened);
+    await isListening(opened);
     expect(opened.events).toEqual(['connected', 'listening', 'not listening', 'listening']);
   });
 });

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
+import { type RedisStore } from '../../libs/singleton-job/src/store/redis/redis-store.js';
 import { A, eventually, NAME, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
-import { RedisFixture, isListening, type OpenStore } from './redis-fixture.js';
+import { isListening, type OpenStore } from './open-store.js';
+import { RedisFixture } from './redis-fixture.js';
 
 const RIGHTS = '~{myapp}:* &{myapp}:hints +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
 
@@ -41,7 +43,7 @@ const user = async (name: string, ...rules: string[]): Promise<string> => {
 };
 
 /** Everything that a store sends, and every error and warning that came of it. */
-async function complaintsOf({ store, events, warnings }: OpenStore): Promise<string[]> {
+async function complaintsOf({ store, events, warnings }: OpenStore<RedisStore>): Promise<string[]> {
   const replica = new SuiteClient(store);
   const errors: unknown[] = [];
   const note = (error: unknown): unknown => errors.push(error);

@@ -12,7 +12,8 @@ import { RedisServer } from '../../tools/servers/redis-server.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
-import { RedisFixture, isListening, type OpenStore, openStore } from './redis-fixture.js';
+import { isListening, type OpenStore } from './open-store.js';
+import { RedisFixture, openStore } from './redis-fixture.js';
 
 const UNREACHABLE = { code: 'STORE_UNREACHABLE' };
 const VERSIONS: [string, typeof Redis][] = [

@@ -1,38 +1,10 @@
 import { Redis } from 'ioredis';
-import { asLockStoreError, type LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
 import { RedisStore, type RedisStoreOptions } from '../../libs/singleton-job/src/store/redis/redis-store.js';
-import { eventually } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { RedisServer, type RedisServerOptions } from '../../tools/servers/redis-server.js';
-
-/** A store that talks to Redis, and what it reported. */
-export interface OpenStore {
-  readonly store: RedisStore;
-  readonly events: string[];
-  readonly disconnected: LockStoreError[];
-  readonly warnings: { readonly code: string; readonly message: string }[];
-}
+import { isListening, open, type OpenStore } from './open-store.js';
 
 /** A store that has begun to connect. */
-export function openStore(options: RedisStoreOptions): OpenStore {
-  const opened: OpenStore = { store: new RedisStore(options), events: [], disconnected: [], warnings: [] };
-  opened.store.addListener({
-    connected: () => opened.events.push('connected'),
-    disconnected: (error) => {
-      opened.events.push('disconnected');
-      opened.disconnected.push(asLockStoreError(error));
-    },
-    listening: (isListening) => opened.events.push(isListening ? 'listening' : 'not listening'),
-    warning: (warning) => opened.warnings.push(warning),
-  });
-  opened.store.open();
-  return opened;
-}
-
-/** Resolves when the store is connected, and its last word is that it listens. */
-export async function isListening({ events }: OpenStore): Promise<void> {
-  const isMet = () => events.includes('connected') && events.findLast((event) => event.endsWith('listening'));
-  await eventually('the store is connected and listens', () => isMet() === 'listening' || undefined);
-}
+export const openStore = (options: RedisStoreOptions) => open(new RedisStore(options));
 
 /** A Redis server for one spec, stores on it, and a client to look at it from outside. All end together. */
 export class RedisFixture {
@@ -53,14 +25,14 @@ export class RedisFixture {
   }
 
   /** A store that has begun to connect. */
-  begin(options: Partial<RedisStoreOptions> = {}): OpenStore {
+  begin(options: Partial<RedisStoreOptions> = {}): OpenStore<RedisStore> {
     const opened = openStore({ projectName: 'myapp', connection: this.server.url, ...options });
     this.#stores.push(opened.store);
     return opened;
   }
 
   /** A store that is connected and listens. */
-  async connect(options: Partial<RedisStoreOptions> = {}): Promise<OpenStore> {
+  async connect(options: Partial<RedisStoreOptions> = {}): Promise<OpenStore<RedisStore>> {
     const opened = this.begin(options);
     await isListening(opened);
     return opened;

@@ -1,0 +1,32 @@
+import { type Store } from '../../libs/singleton-job/src/store/store.js';
+import { asLockStoreError, type LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
+import { eventually } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
+
+/** A store that has begun to connect, and what it reported. */
+export interface OpenStore<S extends Store = Store> {
+  readonly store: S;
+  readonly events: string[];
+  readonly disconnected: LockStoreError[];
+  readonly warnings: { readonly code: string; readonly message: string }[];
+}
+
+export function open<S extends Store>(store: S): OpenStore<S> {
+  const opened: OpenStore<S> = { store, events: [], disconnected: [], warnings: [] };
+  store.addListener({
+    connected: () => opened.events.push('connected'),
+    disconnected: (error) => {
+      opened.events.push('disconnected');
+      opened.disconnected.push(asLockStoreError(error));
+    },
+    listening: (isListening) => opened.events.push(isListening ? 'listening' : 'not listening'),
+    warning: (warning) => opened.warnings.push(warning),
+  });
+  store.open();
+  return opened;
+}
+
+/** Resolves when the store is connected, and its last word is that it listens. */
+export async function isListening({ events }: OpenStore): Promise<void> {
+  const last = () => events.includes('connected') && events.findLast((event) => event.endsWith('listening'));
+  await eventually('the store is connected and listens', () => last() === 'listening' || undefined);
+}
