@@ -68,28 +68,27 @@ describe('In a bundle, the heartbeat thread', () => {
     await using server = await RedisServer.start();
     const admin = new Redis(server.url);
     let password = 'first';
-    await admin.config('SET', 'requirepass', password);
+    const setPassword = () =>
+      admin.call('ACL', 'SETUSER', 'app', 'on', 'resetpass', `>${password}`, '~*', '&*', '+@all');
+    await setPassword();
     const lost: string[] = [];
     const options: SingletonJobOptions = {
       projectName: 'shop',
       enabled: true,
-      connection: async () => ({ host: '127.0.0.1', port: server.port, password }),
+      connection: async () => ({ host: '127.0.0.1', port: server.port, username: 'app', password }),
       heartbeatThread: { workerFile: join(folder, 'thread.cjs') },
       observers: [{ leadershipLost: ({ reason }) => lost.push(reason) }],
     };
-    const clients = async () =>
-      String(await admin.client('LIST'))
-        .trim()
-        .split('\n').length;
-    const areConnected = async () => (await clients()) === 1 + 3;
+    // only a client that has authenticated is one of the user
+    const areConnected = async () => String(await admin.client('LIST')).split('user=app ').length === 1 + 3;
     {
       await using application = await startDisabled({ providers: [Ticks] }, options);
       const { app } = application;
       await until('requests, hints and the thread are connected', areConnected);
       await until('the job runs', () => app.get(Ticks).count > 0);
       password = 'second';
-      await admin.config('SET', 'requirepass', password);
-      for (const type of ['normal', 'pubsub']) await admin.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'yes');
+      await setPassword();
+      await admin.call('CLIENT', 'KILL', 'USER', 'app');
       await until('all are connected again', areConnected);
       const { count } = app.get(Ticks);
       await until('the job runs on', () => app.get(Ticks).count > count);
