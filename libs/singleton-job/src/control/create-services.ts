@@ -13,7 +13,7 @@ import { MemoryServer, MemoryStore } from '../store/memory.js';
 import { openStore, type StoreOptions } from '../store/open-store.js';
 import { type Store } from '../store/store.js';
 import { type Clock } from '../base/time/clock.js';
-import { SystemClock } from '../base/time/system-clock.js';
+import { InProcessClock, SystemClock } from '../base/time/system-clock.js';
 import { SingletonJobRegistry } from './job-registry.js';
 import { JobStatistics } from './job-statistics.js';
 import { JobPool } from '../runs/job-pool.js';
@@ -55,7 +55,8 @@ export const SERVICES = Symbol('the services of SingletonJobModule');
 /** Puts the services of one process together. Connects when the first job starts or the first lock is requested. */
 export function createServices(options: ResolvedOptions, parts: ServiceParts): Services {
   const { projectName, heartbeatIntervalMs, lockExpiryMs } = options;
-  const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log, store } = parts;
+  const ownClock = options.store === 'memory' ? new InProcessClock() : new SystemClock();
+  const { id = createReplicaId(options.nodeId), clock = ownClock, random = Math.random, log, store } = parts;
   const { name: storeName } = store;
   const statistics = new JobStatistics();
   const address = options.store === undefined ? describeStore(options) : undefined;

@@ -36,6 +36,13 @@ export class SystemClock implements Clock {
   }
 }
 
+/** The same, for a process whose store is in its memory: nothing arrives from a network, so nothing waits for a turn of the event loop. */
+export class InProcessClock extends SystemClock {
+  override async afterIo(): Promise<void> {
+    await Promise.resolve();
+  }
+}
+
 class SystemTimer implements Timer {
   #handle: NodeJS.Timeout | undefined;
 

@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createServices, createStore, type Services } from '../control/create-services.js';
+import { resolveOptions } from '../options/resolve-options.js';
+import { cron } from '../schedule/cron/cron.js';
+import { fixedRate } from '../schedule/fixed-rate.js';
+import { interval } from '../schedule/interval.js';
+import { job } from './specs/job.js';
+
+const NAMES = Array.from({ length: 10 }, (_, i) => `tick-${String(i)}`);
+const SCHEDULES = { 'fixed rate': fixedRate(1_000), interval: interval(1_000), cron: cron('* * * * * *') };
+
+/** An application without Nest, as the module makes it for `store: 'memory'`. */
+async function start(schedule: keyof typeof SCHEDULES): Promise<Services & { readonly runs: Map<string, number> }> {
+  const options = resolveOptions({ projectName: 'test', store: 'memory' });
+  const services = createServices(options, { store: await createStore(options) });
+  const runs = new Map(NAMES.map((name) => [name, 0]));
+  for (const name of NAMES)
+    services.pool.add(job({ name, schedule: SCHEDULES[schedule], run: () => runs.set(name, (runs.get(name) ?? 0) + 1) }));
+  services.pool.start();
+  return { ...services, runs };
+}
+
+describe('The fake timers of a test runner', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it.each([
+    ['fixed rate', 10],
+    ['cron', 10],
+    // one at the start
+    ['interval', 11],
+  ] as const)("run ten jobs of a second (%s) in ten seconds with store: 'memory'", async (kind, count) => {
+    const { runs, pool } = await start(kind);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect([...runs.values()]).toEqual(NAMES.map(() => count));
+    await pool.close();
+  });
+
+  it('need not be advanced for a stop, and leave no timer behind', async () => {
+    const { pool } = await start('fixed rate');
+    await jest.advanceTimersByTimeAsync(1_500);
+    await pool.close();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('may end before the stop', async () => {
+    const { pool } = await start('fixed rate');
+    await jest.advanceTimersByTimeAsync(1_500);
+    jest.useRealTimers();
+    await pool.close();
+  });
+});
