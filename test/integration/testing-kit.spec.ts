@@ -101,7 +101,9 @@ describe('docs/testing.md', () => {
   it('shows whole files, with their imports, that are compiled and run', () => {
     expect(blocks.length).toBeGreaterThanOrEqual(6);
     // here they run under Jest; `npm run test:packages` runs them under both
-    const forJest = blocks.map((block) => block.replace("from 'vitest';", "from '@jest/globals';"));
+    const forJest = blocks.map((block) =>
+      block.replace("from 'vitest';", "from '@jest/globals';").replace(/\bvi\b/g, 'jest'),
+    );
     expect(forJest.filter((block) => !tested.includes(block))).toEqual([]);
   });
 });

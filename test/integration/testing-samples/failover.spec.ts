@@ -1,21 +1,23 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { type InMemoryReplica, InMemoryReplicas } from 'nestjs-singleton-job/testing';
+import { InMemoryReplicas } from 'nestjs-singleton-job/testing';
 import { FakeApi } from './fakes.js';
 import { Prices } from './prices.js';
 
 let replicas: InMemoryReplicas;
-let a: InMemoryReplica; // leads first
-let b: InMemoryReplica;
-beforeEach(async () => {
+beforeEach(() => {
   replicas = new InMemoryReplicas('2027-01-01T00:00:00Z');
-  a = replicas.start('a', [new Prices(new FakeApi(300, replicas.clock))]);
-  await replicas.clock.advance(0);
-  b = replicas.start('b', [new Prices(new FakeApi(300, replicas.clock))]);
-  await replicas.clock.advance(0);
 });
 afterEach(() => replicas.end());
 
+/** The first one leads. */
+async function start(name: string) {
+  const replica = replicas.start(name, [new Prices(new FakeApi(300, replicas.clock))]);
+  await replicas.clock.advance(0);
+  return replica;
+}
+
 it('hands over after the run when the leader stops', async () => {
+  const [a, b] = [await start('a'), await start('b')];
   await replicas.clock.advance(2_100);
   const stopped = a.stop(); // not awaited here: the clock must advance first
   await replicas.clock.advance(2_000);
@@ -25,6 +27,7 @@ it('hands over after the run when the leader stops', async () => {
 });
 
 it('has a new leader when the lease of a killed leader ends', async () => {
+  const [a] = [await start('a'), await start('b')];
   await replicas.clock.advance(2_500); // the last heartbeat was at 0
   a.kill();
   await replicas.clock.advance(7_000);

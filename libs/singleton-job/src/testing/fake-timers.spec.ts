@@ -15,7 +15,9 @@ async function start(schedule: keyof typeof SCHEDULES): Promise<Services & { rea
   const services = createServices(options, { store: await createStore(options) });
   const runs = new Map(NAMES.map((name) => [name, 0]));
   for (const name of NAMES)
-    services.pool.add(job({ name, schedule: SCHEDULES[schedule], run: () => runs.set(name, (runs.get(name) ?? 0) + 1) }));
+    services.pool.add(
+      job({ name, schedule: SCHEDULES[schedule], run: () => runs.set(name, (runs.get(name) ?? 0) + 1) }),
+    );
   services.pool.start();
   return { ...services, runs };
 }
