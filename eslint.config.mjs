@@ -40,12 +40,19 @@ const workspaceZones = [
   { target: './test/**', from: './bench', message: 'test/ may not import bench/, which is a package of its own.' },
 ];
 
-/** The library and its specs import nothing of the workspace around them. */
-const libraryZones = ['test', 'tools', 'apps', 'bench'].map((folder) => ({
-  target: './libs',
-  from: `./${folder}`,
-  message: 'The library and its specs import only libs/ (helpers of specs: src/testing).',
-}));
+/** The library imports nothing of the workspace around it, and its specs only test/support/. */
+const libraryZones = [
+  ...['test', 'tools', 'apps', 'bench'].map((folder) => ({
+    target: './libs/**/!(*.spec).ts',
+    from: `./${folder}`,
+    message: 'The library imports only libs/.',
+  })),
+  {
+    target: './libs/**/*.spec.ts',
+    from: ['./test/!(support)/**', './tools/**', './apps/**', './bench/**'],
+    message: 'The specs of the library import only libs/ and test/support/.',
+  },
+];
 
 /** The only files of the library that know Nest. */
 const NEST_BORDER = [

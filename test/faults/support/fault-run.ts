@@ -2,7 +2,7 @@ import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
 import { cron } from '../../../libs/singleton-job/src/schedule/cron/cron.js';
 import { fixedRate } from '../../../libs/singleton-job/src/schedule/fixed-rate.js';
 import { interval } from '../../../libs/singleton-job/src/schedule/interval.js';
-import { job } from '../../../libs/singleton-job/src/testing/specs/job.js';
+import { job } from '../../support/job.js';
 import { PATIENCE_MS } from '../../../tools/replicas/busy-machine.js';
 import { type RecordedRun } from '../../../tools/replicas/history.js';
 import { type RedisServerOptions } from '../../../tools/servers/redis-server.js';

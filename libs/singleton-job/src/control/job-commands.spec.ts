@@ -4,9 +4,9 @@ import { jobRecord } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
-import { leadership } from '../testing/specs/event-lines.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { leadership } from '../../../../test/support/event-lines.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 
 const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
 const NO_ANSWER = { started: false, reason: 'no-answer', by: null };

@@ -3,8 +3,8 @@ import { UnknownJobError } from './job-registry.errors.js';
 import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 import { type SingletonJobRegistry } from './job-registry.js';
 import { type JobStatus } from './job-status.js';
 

@@ -3,8 +3,8 @@ import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 
 const START = Date.UTC(2027, 0, 1);
 const at = (ms: number) => new Date(START + ms).toISOString();

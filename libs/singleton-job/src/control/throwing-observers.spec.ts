@@ -6,9 +6,9 @@ import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { type RecordedEvent } from '../testing/index.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { keptLog } from '../testing/specs/kept-log.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { keptLog } from '../../../../test/support/kept-log.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 
 const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC' });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { useCoreReplicas } from '../testing/specs/core-replicas.js';
+import { useCoreReplicas } from '../../../../test/support/core-replicas.js';
 import { type Election } from './election.js';
 import { type Replica } from './replica.js';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { settle } from '../testing/manual-clock.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 import { type LogSink } from './operator-log.js';
 
 /** The lines of one replica about whom it follows and what its stop waits for. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { job } from '../testing/specs/job.js';
+import { job } from '../../../../test/support/job.js';
 import { type Services } from '../control/create-services.js';
 import { watchShutdownHooks } from './shutdown-hooks.js';
 

@@ -4,8 +4,8 @@ import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@
 import { type JobRun } from '../jobs/job-run.js';
 import { LeaseLostError } from '../base/errors/run.errors.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { job } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 import { spanInterceptor } from './span-interceptor.js';
 
 describe('The span of a run', () => {

@@ -4,8 +4,8 @@ import { clockAhead } from '../base/events/warnings.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { job } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 import { currentRun, currentRunInterceptor } from './current-run.js';
 
 describe('The current run', () => {

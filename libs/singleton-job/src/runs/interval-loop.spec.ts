@@ -3,9 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { seenRecord } from '../leadership/record.js';
 import { interval } from '../schedule/interval.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { timesOf } from '../testing/specs/event-lines.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { timesOf } from '../../../../test/support/event-lines.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 

@@ -3,9 +3,9 @@ import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { type Outcome } from '../testing/replicas/faulty-store.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { leadership } from '../testing/specs/event-lines.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { leadership } from '../../../../test/support/event-lines.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 
 const once = interval(3_600_000);
 

@@ -5,8 +5,8 @@ import { LeaseLostError, RunAbortedError } from '../base/errors/run.errors.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 const once = interval(3_600_000);

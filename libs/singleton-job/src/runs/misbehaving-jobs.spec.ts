@@ -5,9 +5,9 @@ import { describe, expect, it } from '@jest/globals';
 import { type JobRun } from '../jobs/job-run.js';
 import { LeaseLostError } from '../base/errors/run.errors.js';
 import { interval } from '../schedule/interval.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { keptLog } from '../testing/specs/kept-log.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { keptLog } from '../../../../test/support/kept-log.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run[SFC]/.test(line));
 const once = interval(3_600_000);

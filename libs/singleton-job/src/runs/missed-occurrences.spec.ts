@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type JobRun } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 
 const MINUTE = 60_000;
 

@@ -2,8 +2,8 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { type Notify } from '../base/events/events.js';
 import { SystemClock } from '../base/time/system-clock.js';
 import { interval } from '../schedule/interval.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 import { Monitor } from './monitor.js';
 
 describe('The monitor', () => {

@@ -6,9 +6,9 @@ import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { TestCandidate } from '../testing/specs/core-replicas.js';
-import { job } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { TestCandidate } from '../../../../test/support/core-replicas.js';
+import { job } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 
 const MINUTE_MS = 60_000;
 const everyMinute = cron('* * * * *', { timeZone: 'UTC' });

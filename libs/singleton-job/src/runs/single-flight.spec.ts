@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { TestReplicas } from '../testing/replicas/test-replicas.js';
-import { job } from '../testing/specs/job.js';
+import { job } from '../../../../test/support/job.js';
 
 describe('A run', () => {
   it('cannot change the payloads of observers', async () => {

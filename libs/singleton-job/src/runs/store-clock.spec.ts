@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { job } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 
 const STEP_MS = 600_000;
 const HEARTBEAT_MS = 3_000;

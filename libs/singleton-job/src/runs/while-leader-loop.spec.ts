@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { type JobRun } from '../jobs/job-run.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { leadership, timesOf } from '../testing/specs/event-lines.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { leadership, timesOf } from '../../../../test/support/event-lines.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/use-replicas.js';
 
 const DAY_MS = 86_400_000;
 

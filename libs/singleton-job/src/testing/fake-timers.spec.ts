@@ -4,7 +4,7 @@ import { resolveOptions } from '../options/resolve-options.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
-import { job } from './specs/job.js';
+import { job } from '../../../../test/support/job.js';
 
 const NAMES = Array.from({ length: 10 }, (_, i) => `tick-${String(i)}`);
 const SCHEDULES = { 'fixed rate': fixedRate(1_000), interval: interval(1_000), cron: cron('* * * * * *') };

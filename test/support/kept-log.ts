@@ -1,5 +1,5 @@
-import { type JobObserver } from '../../base/events/observer.js';
-import { operatorLog } from '../../log/operator-log.js';
+import { type JobObserver } from '../../libs/singleton-job/src/base/events/observer.js';
+import { operatorLog } from '../../libs/singleton-job/src/log/operator-log.js';
 
 /** The log of one replica as an operator reads it: `lines` from warnings on, `details` at debug. */
 interface KeptLog {

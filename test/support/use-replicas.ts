@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect } from '@jest/globals';
-import { TestReplicas } from '../replicas/test-replicas.js';
+import { TestReplicas } from '../../libs/singleton-job/src/testing/replicas/test-replicas.js';
 
 /** Replicas that begin anew for each test of the block, and must leave no timer behind. */
 export function useReplicas(): TestReplicas {

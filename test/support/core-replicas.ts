@@ -1,16 +1,21 @@
 import { afterEach, beforeEach, expect } from '@jest/globals';
-import { type HeartbeatBackup } from '../../leadership/backup.js';
-import { type Order } from '../../leadership/decide.js';
-import { type Edit } from '../../leadership/edit.js';
-import { type Candidate, type Election } from '../../leadership/election.js';
-import { type Command, type JobRecord, type OwnFields } from '../../leadership/record.js';
-import { Replica } from '../../leadership/replica.js';
-import { type Backlog } from '../../leadership/past.js';
-import { type Term } from '../../leadership/term.js';
-import { MemoryStore } from '../../store/memory.js';
-import { type CasRequest, type StoreListener, type SyncRequest, type SyncResult } from '../../store/store.js';
-import { FaultyServer } from '../faulty-server.js';
-import { ManualClock } from '../manual-clock.js';
+import { type HeartbeatBackup } from '../../libs/singleton-job/src/leadership/backup.js';
+import { type Order } from '../../libs/singleton-job/src/leadership/decide.js';
+import { type Edit } from '../../libs/singleton-job/src/leadership/edit.js';
+import { type Candidate, type Election } from '../../libs/singleton-job/src/leadership/election.js';
+import { type Command, type JobRecord, type OwnFields } from '../../libs/singleton-job/src/leadership/record.js';
+import { Replica } from '../../libs/singleton-job/src/leadership/replica.js';
+import { type Backlog } from '../../libs/singleton-job/src/leadership/past.js';
+import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
+import { MemoryStore } from '../../libs/singleton-job/src/store/memory.js';
+import {
+  type CasRequest,
+  type StoreListener,
+  type SyncRequest,
+  type SyncResult,
+} from '../../libs/singleton-job/src/store/store.js';
+import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
+import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
 
 const LIFE_MS = 10_000;
 
