@@ -28,7 +28,17 @@ export class SystemClock implements Clock {
   }
 
   setTimer(delayMs: number, fire: () => void): Timer {
-    return new SystemTimer(delayMs, fire);
+    let handle: NodeJS.Timeout | undefined;
+    const arm = (leftMs: number): void => {
+      const laterMs = leftMs - LONGEST_TIMEOUT_MS;
+      if (laterMs <= 0) handle = setTimeout(fire, Math.ceil(leftMs));
+      else handle = setTimeout(arm, LONGEST_TIMEOUT_MS, laterMs);
+    };
+    const cancel = (): void => {
+      clearTimeout(handle);
+    };
+    arm(delayMs);
+    return { cancel };
   }
 
   afterIo(): Promise<void> {
@@ -40,28 +50,5 @@ export class SystemClock implements Clock {
 export class InProcessClock extends SystemClock {
   override async afterIo(): Promise<void> {
     await Promise.resolve();
-  }
-}
-
-class SystemTimer implements Timer {
-  #handle: NodeJS.Timeout | undefined;
-
-  constructor(
-    delayMs: number,
-    private readonly fire: () => void,
-  ) {
-    this.#arm(delayMs);
-  }
-
-  cancel(): void {
-    clearTimeout(this.#handle);
-  }
-
-  #arm(delayMs: number): void {
-    if (delayMs <= LONGEST_TIMEOUT_MS) this.#handle = setTimeout(this.fire, Math.ceil(delayMs));
-    else
-      this.#handle = setTimeout(() => {
-        this.#arm(delayMs - LONGEST_TIMEOUT_MS);
-      }, LONGEST_TIMEOUT_MS);
   }
 }
