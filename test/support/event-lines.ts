@@ -1,5 +1,5 @@
 import { type JobEvents } from '../../libs/singleton-job/src/base/events/events.js';
-import { type TestReplica } from '../../libs/singleton-job/src/testing/replicas/test-replica.js';
+import { type TestReplica } from './test-replica.js';
 
 type Observed = Pick<TestReplica, 'observer'>;
 

@@ -4,7 +4,7 @@ import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { type SingletonJobRegistry } from './job-registry.js';
 import { type JobStatus } from './job-status.js';
 

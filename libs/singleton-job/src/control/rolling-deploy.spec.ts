@@ -4,9 +4,9 @@ import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const every = (seconds: number) => cron(`*/${String(seconds)} * * * * *`, { timeZone: 'UTC' });
 const second = (date: Date) => Math.round((date.getTime() - Date.UTC(2027, 0, 1)) / 1_000);

@@ -5,7 +5,7 @@ import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { jobRecord } from '../leadership/record.js';
 import { overdueSince } from '../runs/due.js';
 import { type RunRecord } from '../leadership/record.js';

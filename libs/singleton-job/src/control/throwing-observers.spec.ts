@@ -8,7 +8,7 @@ import { interval } from '../schedule/interval.js';
 import { type RecordedEvent } from '../testing/index.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { keptLog } from '../../../../test/support/kept-log.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC' });
 

@@ -2,11 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { instant } from '../base/time/clock.js';
 import { Lease } from '../leadership/lease.js';
 import { type BackupReport, type BackupState } from '../leadership/backup.js';
-import { MemoryStore } from '../store/memory.js';
 import { FaultyServer } from '../testing/faulty-server.js';
 import { ManualClock } from '../testing/manual-clock.js';
-import { FaultyStore } from '../testing/replicas/faulty-store.js';
-import { ReplicaClock } from '../testing/replicas/replica-clock.js';
+import { FaultyStore } from '../../../../test/support/faulty-store.js';
+import { HaltingClock } from '../../../../test/support/halting-clock.js';
 import { BackupHeartbeats } from './backup-heartbeats.js';
 
 const ID = 'a.1@10000';
@@ -14,7 +13,7 @@ const INTERVAL_MS = 3_000;
 
 describe('The heartbeat thread', () => {
   let common: ManualClock;
-  let clock: ReplicaClock;
+  let clock: HaltingClock;
   let server: FaultyServer;
   let store: FaultyStore;
   let reports: BackupReport[];
@@ -34,9 +33,9 @@ describe('The heartbeat thread', () => {
 
   function begin(serverName?: string): void {
     common = new ManualClock();
-    clock = new ReplicaClock(common);
+    clock = new HaltingClock(common);
     server = new FaultyServer(common, serverName);
-    store = new FaultyStore(new MemoryStore(server), common, clock);
+    store = new FaultyStore(server, clock);
     reports = [];
     unreachable = [];
     backup = new BackupHeartbeats({

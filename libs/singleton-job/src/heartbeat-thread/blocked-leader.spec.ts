@@ -3,11 +3,10 @@ import { jobRecord } from '../leadership/record.js';
 import { type BackupReport } from '../leadership/backup.js';
 import { Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
-import { MemoryStore } from '../store/memory.js';
 import { FaultyServer } from '../testing/faulty-server.js';
 import { ManualClock } from '../testing/manual-clock.js';
-import { FaultyStore } from '../testing/replicas/faulty-store.js';
-import { ReplicaClock } from '../testing/replicas/replica-clock.js';
+import { FaultyStore } from '../../../../test/support/faulty-store.js';
+import { HaltingClock } from '../../../../test/support/halting-clock.js';
 import { BackupHeartbeats } from './backup-heartbeats.js';
 
 /** Two replicas that want one job. The main thread of the first one, which leads, can be blocked while its heartbeat thread works. */
@@ -18,7 +17,7 @@ async function setup() {
   const terms: Term[] = [];
   const reports: BackupReport[] = [];
   const thread = new BackupHeartbeats({
-    store: new FaultyStore(new MemoryStore(server), common),
+    store: new FaultyStore(server, new HaltingClock(common)),
     clock: common,
     report: (report) => reports.push(structuredClone(report)),
     reportUnreachable: () => undefined,
@@ -30,9 +29,9 @@ async function setup() {
     takeReports: () => reports.splice(0),
     close: () => Promise.resolve(),
   };
-  const start = (id: string, clock: ReplicaClock) => {
+  const start = (id: string, clock: HaltingClock) => {
     const settings = { id, lifeMs: 10_000, heartbeatIntervalMs: 3_000, random: () => 0, observer: {} };
-    const store = new FaultyStore(new MemoryStore(server), common, clock);
+    const store = new FaultyStore(server, clock);
     const replica = new Replica({ ...settings, store, clock, ...(id === 'a' && { backup }) });
     const candidate = {
       name: jobRecord('job'),
@@ -48,10 +47,10 @@ async function setup() {
     replica.electionFor(candidate).compete();
     return replica;
   };
-  const main = new ReplicaClock(common);
+  const main = new HaltingClock(common);
   const leader = start('a', main);
   await common.advance(100);
-  start('b', new ReplicaClock(common));
+  start('b', new HaltingClock(common));
   await common.advance(10_000);
   return { common, server, main, leader, thread, gained, terms };
 }

@@ -7,10 +7,10 @@ import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { lockRecord } from '../leadership/record.js';
 import { Replica } from '../leadership/replica.js';
 import { resolveOptions } from '../options/resolve-options.js';
-import { MemoryStore } from '../store/memory.js';
 import { FaultyServer } from '../testing/faulty-server.js';
 import { ManualClock } from '../testing/manual-clock.js';
-import { FaultyStore } from '../testing/replicas/faulty-store.js';
+import { ProcessClock } from '../testing/replicas/process-clock.js';
+import { FaultyStore } from '../../../../test/support/faulty-store.js';
 import { LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions } from './lock-request.js';
 import { LockService } from './lock.service.js';
@@ -49,7 +49,7 @@ describe('LockService', () => {
   });
 
   function start(id: string): Process {
-    const store = new FaultyStore(new MemoryStore(server), clock);
+    const store = new FaultyStore(server, new ProcessClock(clock));
     const settings = { id, lifeMs: 10_000, heartbeatIntervalMs: 3_000, random: () => 0, observer: {} };
     const replica = new Replica({ ...settings, store, clock });
     const options = resolveOptions({ projectName: 'test', store });

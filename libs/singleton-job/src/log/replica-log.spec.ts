@@ -3,7 +3,7 @@ import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { settle } from '../testing/manual-clock.js';
 import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { type LogSink } from './operator-log.js';
 
 /** The lines of one replica about whom it follows and what its stop waits for. */

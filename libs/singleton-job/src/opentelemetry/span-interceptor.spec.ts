@@ -3,9 +3,9 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { type JobRun } from '../jobs/job-run.js';
 import { LeaseLostError } from '../base/errors/run.errors.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { job } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { spanInterceptor } from './span-interceptor.js';
 
 describe('The span of a run', () => {

@@ -3,9 +3,9 @@ import { type Job } from '../jobs/job.js';
 import { clockAhead } from '../base/events/warnings.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { job } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { currentRun, currentRunInterceptor } from './current-run.js';
 
 describe('The current run', () => {

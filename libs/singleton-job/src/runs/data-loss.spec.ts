@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { cron } from '../schedule/cron/cron.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { job } from '../../../../test/support/job.js';
 import { timesOf } from '../../../../test/support/event-lines.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const everyMinute = (overrides: Parameters<typeof job>[0] = {}) =>
   job({ schedule: cron('* * * * *', { timeZone: 'UTC' }), ...overrides });

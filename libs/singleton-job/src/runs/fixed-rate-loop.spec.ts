@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const everyHalfSecond = fixedRate(500, { offsetMs: 0 });
 const runs = (lines: readonly string[]) => lines.filter((line) => /run|tick/.test(line));

@@ -5,7 +5,7 @@ import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { FakeRun } from '../testing/index.js';
 import { settle } from '../testing/manual-clock.js';
 import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { intercept } from './intercept.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));

@@ -2,10 +2,10 @@ import { type JobRun } from '../jobs/job-run.js';
 import { describe, expect, it } from '@jest/globals';
 import { seenRecord } from '../leadership/record.js';
 import { interval } from '../schedule/interval.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { timesOf } from '../../../../test/support/event-lines.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 

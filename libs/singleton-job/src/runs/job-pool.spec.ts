@@ -2,10 +2,10 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
-import { type Outcome } from '../testing/replicas/faulty-store.js';
+import { type Outcome } from '../../../../test/support/faulty-store.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { leadership } from '../../../../test/support/event-lines.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const once = interval(3_600_000);
 

@@ -6,7 +6,7 @@ import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 const once = interval(3_600_000);

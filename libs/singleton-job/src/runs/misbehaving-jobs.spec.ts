@@ -7,7 +7,7 @@ import { LeaseLostError } from '../base/errors/run.errors.js';
 import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { keptLog } from '../../../../test/support/kept-log.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run[SFC]/.test(line));
 const once = interval(3_600_000);

@@ -3,7 +3,7 @@ import { type JobRun } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
 import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const MINUTE = 60_000;
 

@@ -3,7 +3,7 @@ import { type Notify } from '../base/events/events.js';
 import { SystemClock } from '../base/time/system-clock.js';
 import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { Monitor } from './monitor.js';
 
 describe('The monitor', () => {

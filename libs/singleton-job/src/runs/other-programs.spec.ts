@@ -5,7 +5,7 @@ import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { TestReplicas } from '../testing/replicas/test-replicas.js';
+import { TestReplicas } from '../../../../test/support/test-replicas.js';
 import { job } from '../../../../test/support/job.js';
 
 const SCHEDULES = [cron('* * * * * *'), fixedRate(1_000), interval(100), interval(11_000), whileLeader(1_000)];

@@ -5,10 +5,10 @@ import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { TestCandidate } from '../../../../test/support/core-replicas.js';
 import { job } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const MINUTE_MS = 60_000;
 const everyMinute = cron('* * * * *', { timeZone: 'UTC' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { TestReplicas } from '../testing/replicas/test-replicas.js';
+import { TestReplicas } from '../../../../test/support/test-replicas.js';
 import { job } from '../../../../test/support/job.js';
 
 describe('A run', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { job } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const STEP_MS = 600_000;
 const HEARTBEAT_MS = 3_000;

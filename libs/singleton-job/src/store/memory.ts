@@ -101,7 +101,8 @@ export class MemoryServer {
 export class MemoryStore implements Store {
   /** `memory`. */
   readonly name = 'memory';
-  readonly #listeners = new Listeners();
+  /** @internal */
+  protected readonly listeners = new Listeners();
   #state: 'new' | 'open' | 'closed' = 'new';
 
   constructor(private readonly server: MemoryServer) {}
@@ -121,12 +122,17 @@ export class MemoryStore implements Store {
   /** See `Store.publish`. */
   async publish(names: readonly string[] | '*'): Promise<void> {
     await this.#mustBeOpen();
-    for (const store of this.server.stores) store.#listeners.each((listener) => listener.hint?.(names));
+    for (const store of this.server.stores) store.hear(names);
+  }
+
+  /** A hint arrives. @internal */
+  hear(names: readonly string[] | '*'): void {
+    this.listeners.each((listener) => listener.hint?.(names));
   }
 
   /** See `Store.addListener`. */
   addListener(listener: StoreListener): () => void {
-    return this.#listeners.add(listener);
+    return this.listeners.add(listener);
   }
 
   /** See `Store.open`. */
@@ -136,8 +142,8 @@ export class MemoryStore implements Store {
     this.server.stores.add(this);
     queueMicrotask(() => {
       if (this.#state !== 'open') return;
-      this.#listeners.each((listener) => listener.connected?.());
-      this.#listeners.each((listener) => listener.listening?.(true));
+      this.listeners.each((listener) => listener.connected?.());
+      this.listeners.each((listener) => listener.listening?.(true));
     });
   }
 

@@ -1,7 +1,11 @@
 import { type JobObserver } from '../../base/events/observer.js';
+import { createServices, type Services } from '../../control/create-services.js';
+import { type LogSink } from '../../log/operator-log.js';
+import { type ResolvedOptions, resolveOptions } from '../../options/resolve-options.js';
 import { type SingletonJobOptions } from '../../options/singleton-job.options.js';
 import { type RecordingObserver } from '../recording-observer.js';
-import { type TestReplica } from './test-replica.js';
+import { type NetworkStore } from './network-store.js';
+import { type ProcessClock } from './process-clock.js';
 
 /** The options of the module that have an effect without Nest and a server. */
 export type InMemoryReplicaOptions = Partial<
@@ -14,22 +18,42 @@ export type InMemoryReplicaOptions = Partial<
   readonly observers?: readonly JobObserver[] | undefined;
 };
 
-/** One replica of the application, with its jobs only. Created by `InMemoryReplicas.start()`. */
+interface ReplicaParts {
+  readonly observer: RecordingObserver;
+  readonly clock: ProcessClock;
+  readonly store: NetworkStore;
+  readonly options: Partial<SingletonJobOptions>;
+  /** For jitter and back-off. 0 by default, so that each test is the same every time. */
+  readonly random?: () => number;
+  /** @default no log */
+  readonly log?: LogSink;
+}
+
+/**
+ * One replica of the application, with its jobs only. Created by `InMemoryReplicas.start()`. Everything is real except its clock, its random
+ * numbers and its network.
+ */
 export class InMemoryReplica {
-  readonly #replica: TestReplica;
-
-  constructor(replica: TestReplica) {
-    this.#replica = replica;
-  }
-
-  /** Its name, as given to `start()`. */
-  get name(): string {
-    return this.#replica.name;
-  }
-
   /** Every event of this replica, until it is killed. */
-  get observer(): RecordingObserver {
-    return this.#replica.observer;
+  readonly observer: RecordingObserver;
+  /** @internal */
+  readonly options: ResolvedOptions;
+  /** @internal */
+  readonly services: Services;
+
+  /** @internal */
+  constructor(
+    /** Its name, as given to `start()`. */
+    readonly name: string,
+    /** @internal */
+    readonly parts: ReplicaParts,
+  ) {
+    const { observer, options, store } = parts;
+    this.observer = observer;
+    const observers = [...(options.observers ?? []), observer];
+    // not the environment of the test run, which may have switched the jobs of the application off
+    this.options = resolveOptions({ projectName: 'test', store, ...options, observers }, {}, name);
+    this.services = createServices(this.options, { random: () => 0, ...parts, id: name });
   }
 
   /** One line for each event: `['0 leadershipGained', '0 runStarted schedule', …]`. */
@@ -41,8 +65,8 @@ export class InMemoryReplica {
    * Stops as on SIGTERM: no run starts, runs in flight may end, locks are released. Resolves when that is done. If a run is in flight,
    * advance the clock meanwhile.
    */
-  stop(): Promise<void> {
-    return this.#replica.clock.isKilled ? Promise.resolve() : this.#replica.pool.close();
+  async stop(): Promise<void> {
+    if (!this.parts.clock.isKilled) await this.services.pool.close();
   }
 
   /**
@@ -50,16 +74,18 @@ export class InMemoryReplica {
    * fire.
    */
   kill(): void {
-    this.#replica.kill();
+    this.parts.clock.kill();
+    // what a killed process does before its turn is over reaches no observer
+    this.services.observers.length = 0;
   }
 
   /** Cuts the network to the store, in both directions. Runs go on until the lease is no longer valid. */
   partition(): void {
-    this.#replica.store.partition();
+    this.parts.store.partition();
   }
 
   /** Ends what {@link partition} began. */
   heal(): void {
-    this.#replica.store.heal();
+    this.parts.store.heal();
   }
 }

@@ -1,9 +1,14 @@
-import { eventMethodsOfInstances, exploreInstances } from '../explore-instances.js';
 import { leaseOf, replicaOf } from '../../leadership/record.js';
-import { type ManualClock } from '../manual-clock.js';
-import { type FaultyServer } from '../faulty-server.js';
+import { eventMethodsOfInstances, exploreInstances } from '../explore-instances.js';
+import { FaultyServer } from '../faulty-server.js';
+import { ManualClock, settle } from '../manual-clock.js';
+import { RecordingObserver } from '../recording-observer.js';
 import { InMemoryReplica, type InMemoryReplicaOptions } from './in-memory-replica.js';
-import { TestReplicas } from './test-replicas.js';
+import { NetworkStore } from './network-store.js';
+import { ProcessClock } from './process-clock.js';
+
+/** Longer than any stop takes. */
+const LONG_MS = 3_600_000;
 
 /**
  * Several replicas of an application in one test, on one manual clock and one store in memory. Elections, leases, schedules
@@ -11,21 +16,16 @@ import { TestReplicas } from './test-replicas.js';
  * started.
  */
 export class InMemoryReplicas {
-  readonly #replicas: TestReplicas;
+  /** The clock of all replicas and of the server. */
+  readonly clock: ManualClock;
+  /** The server with the leases and records. `server.loseData()` loses them all. */
+  readonly server: FaultyServer;
+  readonly #replicas: InMemoryReplica[] = [];
 
   /** The wall clock starts at `wall`. Fixed rates and cron go by it. */
   constructor(wall?: string | number) {
-    this.#replicas = new TestReplicas({ wall });
-  }
-
-  /** The clock of all replicas and of the server. */
-  get clock(): ManualClock {
-    return this.#replicas.clock;
-  }
-
-  /** The server with the leases and records. `server.loseData()` loses them all. */
-  get server(): FaultyServer {
-    return this.#replicas.server;
+    this.clock = new ManualClock(wall);
+    this.server = new FaultyServer(this.clock);
   }
 
   /**
@@ -35,10 +35,20 @@ export class InMemoryReplicas {
    * @throws InvalidOptionsError and InvalidJobsError, as an application does at its start
    */
   start(name: string, instances: readonly object[], options: InMemoryReplicaOptions = {}): InMemoryReplica {
-    const { observers: extra = [], ...given } = options;
-    const observers = [...extra, ...eventMethodsOfInstances(instances)];
-    const jobs: Parameters<TestReplicas['start']>[1] = (replica) => exploreInstances(instances, replica.options);
-    return new InMemoryReplica(this.#replicas.start(name, jobs, { observers, options: given }));
+    const clock = new ProcessClock(this.clock);
+    const store = new NetworkStore(this.server, clock);
+    const observers = [...(options.observers ?? []), ...eventMethodsOfInstances(instances)];
+    const parts = { observer: new RecordingObserver(this.clock), clock, store, options: { ...options, observers } };
+    const replica = this.add(new InMemoryReplica(name, parts));
+    for (const job of exploreInstances(instances, replica.options)) replica.services.pool.add(job);
+    replica.services.pool.start();
+    return replica;
+  }
+
+  /** @internal */
+  add<R extends InMemoryReplica>(replica: R): R {
+    this.#replicas.push(replica);
+    return replica;
   }
 
   /** The replica that has the lock of a job. Undefined: none. A killed replica has it until another one takes over. */
@@ -52,9 +62,21 @@ export class InMemoryReplicas {
    * is a warning of the process: it may wait for a real timer, which this clock does not move.
    */
   async end(): Promise<void> {
-    const unended = await this.#replicas.end();
+    const unended = await this.stopAll();
     if (unended.length === 0) return;
     const why = 'They may wait for real timers or I/O, which the clock of this test does not move';
     process.emitWarning(`runs have not ended: ${unended.join(', ')}. ${why}`, 'SingletonJobWarning');
+  }
+
+  /** Resolves to the runs that have not ended. @internal */
+  async stopAll(): Promise<string[]> {
+    const alive = this.#replicas.filter(({ parts }) => !parts.clock.isKilled);
+    const stopped = Promise.all(alive.map((replica) => replica.stop()));
+    await this.clock.advance(LONG_MS);
+    await stopped;
+    await settle();
+    return alive.flatMap(({ name, services: { pool } }) =>
+      pool.jobs.filter(({ runs }) => runs.isBusy).map(({ job }) => `${job.name} of ${name}`),
+    );
   }
 }

@@ -1,0 +1,56 @@
+import { LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
+import { NetworkStore, type RequestKind } from '../../libs/singleton-job/src/testing/replicas/network-store.js';
+
+/**
+ * What happens to a request. `answered`: the store carries it out and answers. `answer-lost`: the store carries it out, and the
+ * answer is lost. `request-lost`: it never reaches the store. A code: it fails with this error and is not carried out.
+ */
+export type Outcome = 'answered' | 'answer-lost' | 'request-lost' | LockStoreError['code'];
+
+interface Sent {
+  readonly request: RequestKind;
+  /** Of its records. */
+  readonly names: readonly string[] | '*';
+}
+
+/** The network of a replica on which a spec decides what happens to each request. */
+export class FaultyStore extends NetworkStore {
+  /** Every request that was sent, in order. */
+  readonly sent: Sent[] = [];
+  /** Decides what happens to each request. */
+  outcome: (request: RequestKind, names: Sent['names']) => Outcome = () => 'answered';
+  /** Holds back every answer until it resolves, once the request was carried out. */
+  answersAfter: Promise<void> | undefined;
+  /** How long each answer takes, once the request was carried out. */
+  delayMs = 0;
+  /** Messages to this replica are lost, and it does not notice. */
+  losesMessages = false;
+
+  /** Holds back every answer, once its request was carried out. The returned function lets them arrive. */
+  holdAnswers(): () => void {
+    let arrive: () => void = () => undefined;
+    this.answersAfter = new Promise((resolve) => (arrive = resolve));
+    return arrive;
+  }
+
+  /** How many times a request was sent. */
+  count(request: RequestKind): number {
+    return this.sent.filter((sent) => sent.request === request).length;
+  }
+
+  override hear(names: Sent['names']): void {
+    if (!this.losesMessages) super.hear(names);
+  }
+
+  protected override async meet<T>(request: RequestKind, names: Sent['names'], carryOut: () => Promise<T>): Promise<T> {
+    this.sent.push({ request, names });
+    const outcome = this.outcome(request, names);
+    if (outcome === 'request-lost') return this.loseAnswer();
+    if (outcome === 'answer-lost') return carryOut().then(() => this.loseAnswer());
+    if (outcome !== 'answered') throw new LockStoreError(outcome, `made to fail with ${outcome}`);
+    const answer = await carryOut();
+    await this.answersAfter;
+    if (this.delayMs > 0) await new Promise<void>((resolve) => this.clock.setTimer(this.delayMs, resolve));
+    return answer;
+  }
+}
