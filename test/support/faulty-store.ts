@@ -1,4 +1,5 @@
 import { LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
+import { type Timer } from '../../libs/singleton-job/src/base/time/clock.js';
 import { NetworkStore, type RequestKind } from '../../libs/singleton-job/src/testing/replicas/network-store.js';
 
 /**
@@ -13,6 +14,10 @@ interface Sent {
   readonly names: readonly string[] | '*';
 }
 
+/** A connection on which an answer is missing is closed after that. */
+const WATCHDOG_MS = 1_500;
+const RECONNECT_MS = 250;
+
 /** The network of a replica on which a spec decides what happens to each request. */
 export class FaultyStore extends NetworkStore {
   /** Every request that was sent, in order. */
@@ -25,6 +30,36 @@ export class FaultyStore extends NetworkStore {
   delayMs = 0;
   /** Messages to this replica are lost, and it does not notice. */
   losesMessages = false;
+  #isPartitioned = false;
+  #unanswered: ((error: LockStoreError) => void)[] = [];
+  /** Of a connection its watchdog, else the next attempt. */
+  #timer: Timer | undefined;
+
+  override async close(): Promise<void> {
+    this.isConnected = false;
+    this.#timer?.cancel();
+    await super.close();
+  }
+
+  /** From now on everything that is sent in either direction is lost. No connection succeeds until {@link heal}. */
+  override partition(): void {
+    this.#isPartitioned = true;
+  }
+
+  /** The network works again. If the connection was closed, the next one is ready a moment later. */
+  override heal(): void {
+    this.#isPartitioned = false;
+    if (!this.isConnected) this.#scheduleConnection();
+  }
+
+  /** Closes the connection. Another one is ready a moment later. */
+  reconnect(): void {
+    if (!this.isConnected) return;
+    super.partition();
+    for (const reject of this.#unanswered.splice(0))
+      reject(new LockStoreError('STORE_UNREACHABLE', 'the connection was closed'));
+    this.#scheduleConnection();
+  }
 
   /** Holds back every answer, once its request was carried out. The returned function lets them arrive. */
   holdAnswers(): () => void {
@@ -39,18 +74,34 @@ export class FaultyStore extends NetworkStore {
   }
 
   override hear(names: Sent['names']): void {
-    if (!this.losesMessages) super.hear(names);
+    if (!this.losesMessages && !this.#isPartitioned) super.hear(names);
   }
 
   protected override async meet<T>(request: RequestKind, names: Sent['names'], carryOut: () => Promise<T>): Promise<T> {
     this.sent.push({ request, names });
-    const outcome = this.outcome(request, names);
-    if (outcome === 'request-lost') return this.loseAnswer();
-    if (outcome === 'answer-lost') return carryOut().then(() => this.loseAnswer());
+    const outcome = this.#isPartitioned ? 'request-lost' : this.outcome(request, names);
+    if (outcome === 'request-lost') return this.#loseAnswer();
+    if (outcome === 'answer-lost') return carryOut().then(() => this.#loseAnswer());
     if (outcome !== 'answered') throw new LockStoreError(outcome, `made to fail with ${outcome}`);
     const answer = await carryOut();
     await this.answersAfter;
     if (this.delayMs > 0) await new Promise<void>((resolve) => this.clock.setTimer(this.delayMs, resolve));
     return answer;
+  }
+
+  #loseAnswer<T>(): Promise<T> {
+    this.#timer ??= this.clock.setTimer(WATCHDOG_MS, () => {
+      this.reconnect();
+    });
+    return new Promise<T>((_, reject) => this.#unanswered.push(reject));
+  }
+
+  #scheduleConnection(): void {
+    this.#timer?.cancel();
+    this.#timer = this.clock.setTimer(RECONNECT_MS, () => {
+      if (this.#isPartitioned) return;
+      this.#timer = undefined;
+      super.heal();
+    });
   }
 }

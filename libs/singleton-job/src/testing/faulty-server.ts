@@ -15,7 +15,7 @@ export class FaultyServer extends MemoryServer {
 
   /** Another server takes over: with the data of a snapshot, or with none. */
   restart(snapshot: MemoryData = new MemoryData()): void {
-    this.data = structuredClone(snapshot);
+    this.loseData(snapshot);
     this.#starts += 1;
     this.server = `memory-${String(this.#starts)}`;
   }

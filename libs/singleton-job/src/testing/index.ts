@@ -4,7 +4,7 @@ export { type Clock, type Timer } from '../base/time/clock.js';
 export { FakeRun, type FakeRunOptions } from './fake-run.js';
 export { describeStore, type StoreSuite, type TestRunner } from './store-suite/describe-store.js';
 export { type StoreFixture } from './store-suite/store-fixture.js';
-export { ManualClock, settle } from './manual-clock.js';
+export { ManualClock } from './manual-clock.js';
 export { type RecordedEvent, RecordingObserver } from './recording-observer.js';
 export { type InMemoryReplica, type InMemoryReplicaOptions } from './replicas/in-memory-replica.js';
 export { InMemoryReplicas } from './replicas/in-memory-replicas.js';

@@ -1,15 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, type Timer } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 
-interface PendingTimer {
-  readonly dueMs: number;
-  readonly fire: () => void;
-}
-
-/** Waits until everything that is ready has run. */
-export async function settle(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
-}
+/** Waits until everything that is ready has run. Not one of the timers that a test runner may fake. */
+export const settle = (): Promise<void> => nextTurn();
 
 /** How often the event loop turns during a long advance, so that the test runner can end a test that never ends. */
 const TIMERS_PER_TURN = 100;
@@ -26,7 +20,7 @@ export class ManualClock implements Clock {
   #nowMs = 0;
   #wallMs: number;
   /** In the order in which they fire. */
-  readonly #timers: PendingTimer[] = [];
+  readonly #timers: { readonly dueMs: number; readonly fire: () => void }[] = [];
 
   /** The wall clock starts at `wall`; the monotonic one at zero. */
   constructor(wall: string | number = '2027-01-01T00:00:00Z') {
@@ -42,7 +36,7 @@ export class ManualClock implements Clock {
   }
 
   setTimer(delayMs: number, fire: () => void): Timer {
-    const timer: PendingTimer = { dueMs: this.#nowMs + Math.max(delayMs, 0), fire };
+    const timer = { dueMs: this.#nowMs + Math.max(delayMs, 0), fire };
     this.#timers.splice(this.#timers.findLastIndex(({ dueMs }) => dueMs <= timer.dueMs) + 1, 0, timer);
     return {
       cancel: () => {
@@ -53,25 +47,18 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Resolves when this clock has moved on by `forMs` milliseconds. For fakes of slow work.
+   * Resolves when this clock has moved on by `forMs` milliseconds, or rejects when `signal` fires. For fakes of slow work.
    *
    * @example await clock.sleep(1_500, { signal: run.signal });
    * @throws the reason of `signal`, as soon as it fires
    */
-  async sleep(
-    forMs: number,
-    options: {
-      /** Ends the sleep. @default none */
-      readonly signal?: AbortSignal | undefined;
-    } = {},
-  ): Promise<void> {
-    const { signal = new AbortController().signal } = options;
-    await sleep(this, forMs, signal);
-    signal.throwIfAborted();
+  async sleep(forMs: number, { signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<void> {
+    await sleep(this, forMs, signal ?? new AbortController().signal);
+    signal?.throwIfAborted();
   }
 
-  async afterIo(): Promise<void> {
-    await Promise.resolve();
+  afterIo(): Promise<void> {
+    return Promise.resolve();
   }
 
   /** How many timers are set: none may be left at the end of a test. */
@@ -84,7 +71,7 @@ export class ManualClock implements Clock {
     const targetMs = this.#nowMs + byMs;
     let fired = 0;
     await settle();
-    for (let timer = this.#due(targetMs); timer !== undefined; timer = this.#due(targetMs)) {
+    for (let timer = this.#timers[0]; timer !== undefined && timer.dueMs <= targetMs; timer = this.#timers[0]) {
       this.#timers.shift();
       this.#moveTo(Math.max(timer.dueMs, this.#nowMs));
       timer.fire();
@@ -104,11 +91,6 @@ export class ManualClock implements Clock {
   /** Moves only the wall clock, as NTP or a person does, or as on a suspended host. */
   stepWall(byMs: number): void {
     this.#wallMs += byMs;
-  }
-
-  #due(atMs: number): PendingTimer | undefined {
-    const first = this.#timers[0];
-    return first !== undefined && first.dueMs <= atMs ? first : undefined;
   }
 
   #moveTo(nowMs: number): void {

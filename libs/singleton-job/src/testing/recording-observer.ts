@@ -46,6 +46,6 @@ function jobOf(payload: object): string[] {
 }
 
 function why(payload: object): string[] {
-  const fields = new Map<string, unknown>(Object.entries(payload));
-  return ['reason', 'cause', 'code', 'leader'].flatMap((key) => (fields.has(key) ? [String(fields.get(key))] : []));
+  const fields: Readonly<Record<string, unknown>> = { ...payload };
+  return ['reason', 'cause', 'code', 'leader'].flatMap((key) => (key in fields ? [String(fields[key])] : []));
 }

@@ -1,4 +1,3 @@
-import { type JobObserver } from '../../base/events/observer.js';
 import { createServices, type Services } from '../../control/create-services.js';
 import { type LogSink } from '../../log/operator-log.js';
 import { type ResolvedOptions, resolveOptions } from '../../options/resolve-options.js';
@@ -11,12 +10,9 @@ import { type ProcessClock } from './process-clock.js';
 export type InMemoryReplicaOptions = Partial<
   Pick<
     SingletonJobOptions,
-    'heartbeatInterval' | 'lockExpiry' | 'shutdownTimeout' | 'timeZone' | 'misfireGrace' | 'jobs'
+    'heartbeatInterval' | 'lockExpiry' | 'shutdownTimeout' | 'timeZone' | 'misfireGrace' | 'jobs' | 'observers'
   >
-> & {
-  /** Get every event, in addition to the recording observer. */
-  readonly observers?: readonly JobObserver[] | undefined;
-};
+>;
 
 interface ReplicaParts {
   readonly observer: RecordingObserver;
@@ -79,7 +75,7 @@ export class InMemoryReplica {
     this.services.observers.length = 0;
   }
 
-  /** Cuts the network to the store, in both directions. Runs go on until the lease is no longer valid. */
+  /** Closes the connection to the store, and lets no other be made. Runs go on until the lease is no longer valid. */
   partition(): void {
     this.parts.store.partition();
   }

@@ -1,10 +1,9 @@
-import { type Store } from '../../store/store.js';
 import { CONNECTION, HINT } from './connection-rules.js';
 import { CLOCK_SET_BACK, DATA_LOSS, INCARNATION, LEASE, RESTART } from './lease-rules.js';
 import { RECORD, UNREADABLE_RECORD, WRITE } from './record-rules.js';
-import { type Rules } from './rule-context.js';
+import { contextOf, type Rules } from './rule-context.js';
 import { type StoreFixture } from './store-fixture.js';
-import { A, SuiteClient } from './suite-client.js';
+import { A } from './suite-client.js';
 
 /** What the suite needs of a test runner: jest, vitest, mocha and node:test have it. */
 export interface TestRunner {
@@ -56,20 +55,12 @@ export function describeStore({ describe, it }: TestRunner, { name, makeFixture 
 }
 
 async function run(check: Rules[string], fixture: StoreFixture): Promise<void> {
-  const stores: Store[] = [];
-  const open = (store: Store): Promise<SuiteClient> => {
-    stores.push(store);
-    return new SuiteClient(store).open();
-  };
+  const context = contextOf(fixture);
   try {
-    const connect = () => open(fixture.newStore());
-    const connectElsewhere = () => open(fixture.newStoreOfOtherProject());
-    const passTime = (ms: number) => fixture.passTime?.(ms) ?? new Promise<void>((resolve) => setTimeout(resolve, ms));
-    const [a, b] = [await connect(), await connect()];
+    const [a, b] = [await context.connect(), await context.connect()];
     await a.sync({ isNewcomer: true, grant: [A] });
-    await check({ fixture, a, b, connect, connectElsewhere, passTime });
+    await check({ ...context, a, b });
   } finally {
-    await Promise.all(stores.map((store) => store.close()));
-    await fixture.end?.();
+    await context.end();
   }
 }

@@ -1,18 +1,31 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Store } from '../../store/store.js';
 import { type StoreFixture } from './store-fixture.js';
-import { type SuiteClient } from './suite-client.js';
+import { SuiteClient } from './suite-client.js';
 
-/** The arguments of a rule. */
-export interface RuleContext {
-  readonly fixture: StoreFixture;
-  /** Two replicas of the project. `a` has the lease `A`. */
-  readonly a: SuiteClient;
-  readonly b: SuiteClient;
-  /** One more replica. */
-  readonly connect: () => Promise<SuiteClient>;
-  /** A replica of the other project, which is empty. */
-  readonly connectElsewhere: () => Promise<SuiteClient>;
-  readonly passTime: (ms: number) => Promise<void>;
+/** What a rule may do. */
+export function contextOf(fixture: StoreFixture) {
+  const stores: Store[] = [];
+  const open = (store: Store): Promise<SuiteClient> => {
+    stores.push(store);
+    return new SuiteClient(store).open();
+  };
+  return {
+    fixture,
+    /** One more replica. */
+    connect: () => open(fixture.newStore()),
+    /** A replica of the other project, which is empty. */
+    connectElsewhere: () => open(fixture.newStoreOfOtherProject()),
+    passTime: (ms: number): Promise<void> => fixture.passTime?.(ms) ?? wait(ms),
+    end: async () => {
+      await Promise.all(stores.map((store) => store.close()));
+      await fixture.end?.();
+    },
+  };
 }
+
+/** With two replicas of the project. `a` has the lease `A`. */
+export type RuleContext = ReturnType<typeof contextOf> & Readonly<Record<'a' | 'b', SuiteClient>>;
 
 /** Rules by their names. A broken rule rejects. */
 export type Rules = Readonly<Record<string, (context: RuleContext) => Promise<void>>>;

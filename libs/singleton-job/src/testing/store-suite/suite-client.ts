@@ -1,4 +1,5 @@
 import { ok } from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   type CasRequest,
   type LeaseId,
@@ -103,6 +104,6 @@ export async function eventually<T>(what: string, read: () => T | undefined | Pr
     const [result] = await Promise.allSettled([Promise.resolve().then(read)]);
     if (result.status === 'fulfilled' && result.value !== undefined) return result.value;
     if (performance.now() > giveUpAt) throw new Error(`waited 15 s in vain: ${what}`, { cause: result });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await wait(5);
   }
 }
