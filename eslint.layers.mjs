@@ -13,5 +13,5 @@ export const LAYERS = {
   control: ['base', 'log', 'store', 'options', 'jobs', 'leadership', 'locks', 'runs', 'heartbeat-thread'],
   nest: ['base', 'options', 'jobs', 'locks', 'control'],
   opentelemetry: ['base', 'options', 'control'],
-  testing: ['base', 'log', 'store', 'schedule', 'options', 'jobs', 'leadership', 'heartbeat-thread', 'control', 'nest'],
+  testing: ['base', 'log', 'store', 'options', 'jobs', 'leadership', 'control', 'nest'],
 };
