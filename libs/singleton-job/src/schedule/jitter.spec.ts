@@ -1,6 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { job } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { cron } from './cron/cron.js';
 import { fixedRate } from './fixed-rate.js';
 import { jittered } from './jitter.js';
@@ -39,40 +37,13 @@ describe.each([
     expect(one).not.toEqual(other);
   });
 
-  it('finds the newest tick up to any time', () => {
+  it('finds the newest tick up to any time, and the next one after it', () => {
     const schedule = delayedBy(10 * MINUTE, 'report');
     const ticks = ticksOf(schedule, 100);
     for (const [i, tick] of ticks.entries()) {
       const before = ticks[i - 1];
       if (before === undefined) continue;
-      expect([schedule.latest(tick), schedule.latest(tick - 1)]).toEqual([tick, before]);
+      expect([schedule.latest(tick), schedule.latest(tick - 1), schedule.next(tick - 1)]).toEqual([tick, before, tick]);
     }
-  });
-});
-
-describe('A job with jitter', () => {
-  const replicas = useReplicas();
-
-  it.each([
-    ['cron', jittered(everyMinute, { jitterMs: 10 * MINUTE, jobName: 'tick' })],
-    ['fixed rate', jittered(fixedRate(MINUTE), { jitterMs: 10 * MINUTE, jobName: 'tick' })],
-  ])('runs each tick once, at its delayed time, through graceful hand-overs: %s', async (_kind, schedule) => {
-    const started: string[] = [];
-    const ticking = () =>
-      job({
-        schedule,
-        run: ({ scheduledAt, startedAt }) => started.push(`${scheduledAt.getTime()} ${startedAt.getTime()}`),
-      });
-    for (let i = 0; i < 12; i++) {
-      const replica = replicas.start(`replica-${i}`, [ticking()]);
-      await replicas.clock.advance(5.3 * MINUTE);
-      const next = replicas.start(`next-${i}`, [ticking()]);
-      await replicas.clock.advance(3_000);
-      await Promise.all([replica.pool.stop(), replicas.clock.advance(100)]);
-      await Promise.all([next.pool.stop(), replicas.clock.advance(100)]);
-    }
-    const expected = ticksOf(schedule, started.length).map((tick) => `${tick} ${tick}`);
-    expect(started.length).toBeGreaterThan(60);
-    expect(started.map((line) => line.split(' ')[0])).toEqual(expected.map((line) => line.split(' ')[0]));
   });
 });

@@ -68,9 +68,4 @@ describe('the calendar of a cron expression', () => {
       }),
     );
   });
-
-  it('has no match when no year has one', () => {
-    const calendar = calendarOf('0 0 31 2,4,6 *');
-    expect(calendar.atOrAfter(0)).toBeUndefined();
-  });
 });
