@@ -19,52 +19,51 @@ describe('The span of a run', () => {
     const interceptors = [spanInterceptor(tracerProvider.getTracer('test'))];
     const replica = replicas.start('a', [job({ run })], { interceptors });
     await replicas.clock.advance(1_500);
-    const events = (['runSucceeded', 'runFailed', 'runCancelled'] as const).filter(
+    const ended = (['runSucceeded', 'runFailed', 'runCancelled'] as const).filter(
       (event) => replica.observer.of(event).length > 0,
     );
     const [span] = exporter.getFinishedSpans();
-    return { events, outcome: span?.attributes['job.outcome'], code: span?.attributes['job.abort_code'], span };
+    const { 'job.outcome': outcome, 'job.abort_code': code, 'error.type': type } = span?.attributes ?? {};
+    return { ended, outcome, code, type, events: span?.events.map(({ name }) => name), status: span?.status };
   }
 
   /** Past the deadline, and no timer could fire the signal. */
   const outlive = (): void => void replicas.clock.block(9_000);
 
-  it('is cancelled if assertLeader() threw and the run gave up', async () => {
-    const { span, ...record } = await recordOf((run) => {
-      outlive();
-      run.assertLeader();
-    });
-    expect(record).toEqual({ events: ['runCancelled'], outcome: 'cancelled', code: 'LEASE_LOST' });
-    expect(span?.events.map(({ name }) => name)).toEqual(['aborted']);
-    expect(span?.status.code).toBe(SpanStatusCode.UNSET);
+  it.each<[string, (run: JobRun) => unknown]>([
+    [
+      'gave up',
+      (run) => {
+        run.assertLeader();
+      },
+    ],
+    [
+      'threw another error after that',
+      (run) => {
+        expect(() => {
+          run.assertLeader();
+        }).toThrow(LeaseLostError);
+        throw new Error('the report was not written');
+      },
+    ],
+  ])('is cancelled if assertLeader() threw and the run %s', async (_what, work) => {
+    const record = await recordOf((run) => (outlive(), work(run)));
+    const cancelled = { ended: ['runCancelled'], outcome: 'cancelled', code: 'LEASE_LOST', type: undefined };
+    expect(record).toEqual({ ...cancelled, events: ['aborted'], status: { code: SpanStatusCode.UNSET } });
   });
 
-  it('is cancelled also if the job threw another error after assertLeader() threw', async () => {
-    const { span, ...record } = await recordOf((run) => {
-      outlive();
-      try {
-        run.assertLeader();
-      } catch (cause: unknown) {
-        throw new Error('the report was not written', { cause });
-      }
-    });
-    expect(record).toEqual({ events: ['runCancelled'], outcome: 'cancelled', code: 'LEASE_LOST' });
-    expect(span?.status.code).toBe(SpanStatusCode.UNSET);
-  });
+  const FAILED = { ended: ['runFailed'], outcome: 'failed', code: undefined, events: ['exception'] };
 
   it('is failed if the run never called assertLeader(), also with a LeaseLostError', async () => {
-    const { span, ...record } = await recordOf((run) => {
+    const record = await recordOf((run) => {
       throw new LeaseLostError(run.job);
     });
     const { message } = new LeaseLostError('tick');
-    expect(record).toEqual({ events: ['runFailed'], outcome: 'failed', code: undefined });
-    expect(span?.status).toEqual({ code: SpanStatusCode.ERROR, message });
-    expect(span?.attributes['error.type']).toBe('LeaseLostError');
-    expect(span?.events.map(({ name }) => name)).toEqual(['exception']);
+    expect(record).toEqual({ ...FAILED, type: 'LeaseLostError', status: { code: SpanStatusCode.ERROR, message } });
   });
 
   it('is failed if the last assertLeader() did not throw, although an earlier one did', async () => {
-    const { span, ...record } = await recordOf((run, clock) => {
+    const record = await recordOf((run, clock) => {
       clock.aheadMs = 60_000;
       expect(() => {
         run.assertLeader();
@@ -73,7 +72,6 @@ describe('The span of a run', () => {
       run.assertLeader();
       throw new Error('no such report');
     });
-    expect(record).toEqual({ events: ['runFailed'], outcome: 'failed', code: undefined });
-    expect(span?.status.code).toBe(SpanStatusCode.ERROR);
+    expect(record).toMatchObject(FAILED);
   });
 });

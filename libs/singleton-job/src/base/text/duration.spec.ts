@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { InvalidOptionsError } from '../errors/mistakes.errors.js';
-import { duration, durationFix, formatDuration, parseDuration } from './duration.js';
+import { duration, durationFix, formatDuration, parseDuration, showDuration } from './duration.js';
 
 describe('a duration', () => {
   it.each([
@@ -54,5 +54,16 @@ describe('a duration', () => {
     [86_400_000, '1d'],
   ])('of %d ms is shown as %s', (ms, shown) => {
     expect(formatDuration(ms)).toBe(shown);
+  });
+
+  it.each([
+    [0, '0 ms'],
+    [12.3, '12 ms'],
+    [999.4, '999 ms'],
+    [999.5, '1.0 s'],
+    [3_249, '3.2 s'],
+    [90_000, '90.0 s'],
+  ])('of %d ms is shown as %s in log lines', (ms, shown) => {
+    expect(showDuration(ms)).toBe(shown);
   });
 });
