@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { InvalidLockError } from '../base/errors/mistakes.errors.js';
+import { readLockRequest } from './lock-request.js';
+
+describe('The request for a lock', () => {
+  it('has a record of its own for each key and tenant, with any characters', () => {
+    const texts = ['x', 'X', 'x/y', 'x%2Fy', 'x:y', '{x}', 'x y', 'ключ', '.'];
+    const tenants = ['x y', 'y x', 'x/y z', 'x y/z', 'x {y}'].map((text) => text.split(' '));
+    const keys = [...texts, ...tenants.map(([name = '', tenant = '']) => ({ name, tenant }))];
+    const records = keys.map((key) => readLockRequest(key).record);
+    expect(new Set(records).size).toBe(keys.length);
+    expect(records.filter((record) => !/^[^/:{}\s]+(\/[^/:{}\s]+)?:mutex$/.test(record))).toEqual([]);
+  });
+
+  const key = /key must be a text, or a name and a tenant, none of them empty, got /;
+  const noExpiry =
+    /is no option here: a lock lives as long as the lease of its replica, so set lockExpiry of the module/;
+
+  it.each<[string, RegExp, readonly unknown[]]>([
+    ['an empty key', key, ['']],
+    ['a key that is no text', key, [7]],
+    ['a tenant without a name', key, [{ tenant: 'x' }]],
+    ['a name without its tenant', key, [{ name: 'x' }]],
+    ['half a character', key, ['\uD800']],
+    ['options that are none', /options must be an object/, ['x', 5]],
+    ['an expiry of its own', noExpiry, ['x', { expiry: '30s' }]],
+    ['a ttl', noExpiry, ['x', { ttl: 5 }]],
+    ['a wait that is no duration', /wait must be a duration/, ['x', { wait: 'long' }]],
+    ['a signal that is none', /signal must be an AbortSignal/, ['x', { signal: {} }]],
+  ])('is refused with %s', (_what, message, [given, options]) => {
+    const read = (): unknown => readLockRequest(given, options);
+    expect(read).toThrow(InvalidLockError);
+    expect(read).toThrow(message);
+  });
+});
