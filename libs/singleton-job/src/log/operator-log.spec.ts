@@ -15,6 +15,12 @@ const RUN = {
   fencingToken: 42,
 };
 
+const TERM = { job: 'report', fencingToken: 42 };
+const RELEASED = { ...TERM, reason: 'shutdown', confirmed: true, runInFlight: false } as const;
+const UNREACHABLE = new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED');
+const WRONG_TYPE = new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE');
+const NO_PERMISSION = new LockStoreError('STORE_MISCONFIGURED', 'NOPERM');
+
 function setup(replica = {}) {
   const lines: string[] = [];
   const write = (level: string) => (message: string) => {
@@ -46,32 +52,48 @@ describe('The log', () => {
     expect(shown()).toHaveLength(22);
   });
 
+  it('has a line for the jobs of each leader that it follows, and later changes are details', async () => {
+    const { lines, notify } = setup();
+    const changed = async (jobs: readonly string[], leader: string): Promise<void> => {
+      for (const job of jobs) notify('leaderChanged', { job, leader });
+      await setImmediate();
+    };
+    await Promise.all([changed(['a', 'b'], 'pod-2'), changed(['c'], 'pod-3')]);
+    await changed(['c'], 'pod-2');
+    expect(lines).toEqual([
+      'log [myapp] follows pod-2 for 2 jobs (a, b); takes over when its lease ends',
+      'log [myapp] follows pod-3 for 1 job (c); takes over when its lease ends',
+      'debug [myapp] follows pod-2 for 1 job (c); takes over when its lease ends',
+    ]);
+  });
+
+  it('has a line for the jobs that are paused on all replicas, and one for those that are resumed', async () => {
+    const { lines, notify } = setup();
+    const pausedAt = RUN.startedAt;
+    for (const job of ['a', 'b']) notify('jobPaused', { job, pausedAt });
+    notify('jobResumed', { job: 'b', pausedAt, reason: 'resumed' });
+    await setImmediate();
+    const since = 'since 2027-01-01T03:00:00.000Z';
+    expect(lines).toEqual([
+      `log [myapp] paused on all replicas: 2 jobs (a ${since}, b ${since}); start one with resume()`,
+      'log [myapp] no longer paused on all replicas: 1 job (b)',
+    ]);
+  });
+
   it.each<{ [E in keyof JobEvents]: readonly [E, JobEvents[E]] }[keyof JobEvents]>([
-    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'first' }],
-    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'released', after: 'pod-2-00000000' }],
-    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'lease-ended', after: 'pod-2-00000000' }],
-    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'free', after: 'pod-2-00000000' }],
-    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'lease-ended', after: 'pod-1-ab12cd34' }],
-    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'released', after: 'pod-1-ab12cd34' }],
-    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'free' }],
-    ['leadershipLost', { job: 'report', fencingToken: 42, reason: 'expired' }],
-    ['leadershipLost', { job: 'report', fencingToken: 42, reason: 'preempted' }],
-    [
-      'leadershipReleased',
-      { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: true, runInFlight: false },
-    ],
-    [
-      'leadershipReleased',
-      { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: false, runInFlight: false },
-    ],
-    [
-      'leadershipReleased',
-      { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: false, runInFlight: true },
-    ],
-    [
-      'leadershipReleased',
-      { job: 'report', fencingToken: 42, reason: 'failed-calls', confirmed: true, runInFlight: false },
-    ],
+    ['leadershipGained', { ...TERM, because: 'first' }],
+    ['leadershipGained', { ...TERM, because: 'released', after: 'pod-2-00000000' }],
+    ['leadershipGained', { ...TERM, because: 'lease-ended', after: 'pod-2-00000000' }],
+    ['leadershipGained', { ...TERM, because: 'free', after: 'pod-2-00000000' }],
+    ['leadershipGained', { ...TERM, because: 'lease-ended', after: 'pod-1-ab12cd34' }],
+    ['leadershipGained', { ...TERM, because: 'released', after: 'pod-1-ab12cd34' }],
+    ['leadershipGained', { ...TERM, because: 'free' }],
+    ['leadershipLost', { ...TERM, reason: 'expired' }],
+    ['leadershipLost', { ...TERM, reason: 'preempted' }],
+    ['leadershipReleased', RELEASED],
+    ['leadershipReleased', { ...RELEASED, confirmed: false }],
+    ['leadershipReleased', { ...RELEASED, confirmed: false, runInFlight: true }],
+    ['leadershipReleased', { ...RELEASED, reason: 'failed-calls' }],
     ['runFailed', { ...RUN, durationMs: 12_345, error: new Error('boom') }],
     ['runFailed', { ...RUN, durationMs: 1, error: Object.create(null) as unknown }],
     ['runCancelled', { ...RUN, durationMs: 5, code: 'TIMEOUT' }],
@@ -87,18 +109,15 @@ describe('The log', () => {
     ],
     ['eventLoopBlocked', { blockedMs: 4_200, jobs: ['report'] }],
     ['warning', heartbeatThreadFailed(new Error('ERR_WORKER_OUT_OF_MEMORY'))],
-    ['storeUnreachable', { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED'), outageMs: 0 }],
-    ['storeUnreachable', { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED'), outageMs: 120_000 }],
+    ['storeUnreachable', { error: UNREACHABLE, outageMs: 0 }],
+    ['storeUnreachable', { error: UNREACHABLE, outageMs: 120_000 }],
     ['storeRecovered', { outageMs: 11_000 }],
     ['storeRecovered', { outageMs: 11_000, hasRestarted: true }],
-    ['requestDenied', { job: 'report', error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE'), deniedMs: 0 }],
+    ['requestDenied', { job: 'report', error: WRONG_TYPE, deniedMs: 0 }],
     ['requestDenied', { job: 'lock/import', error: new LockStoreError('STORE_REFUSED_WRITE', 'OOM'), deniedMs: 0 }],
-    ['requestDenied', { error: new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'), deniedMs: 0 }],
-    ['requestDenied', { error: new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'), deniedMs: 60_000 }],
-    [
-      'requestDenied',
-      { job: 'report', error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE'), deniedMs: 60_000 },
-    ],
+    ['requestDenied', { error: NO_PERMISSION, deniedMs: 0 }],
+    ['requestDenied', { error: NO_PERMISSION, deniedMs: 60_000 }],
+    ['requestDenied', { job: 'report', error: WRONG_TYPE, deniedMs: 60_000 }],
     [
       'warning',
       clockAhead(
