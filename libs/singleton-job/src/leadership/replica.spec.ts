@@ -402,6 +402,14 @@ describe('the deadline of a leader', () => {
     expect(world.story).toEqual(['18010 a lost job: expired', '18010 a gained job: lease-ended']);
   });
 
+  it('has passed when the process ends: no run starts, also if it survives', async () => {
+    const a = await world.leader();
+    a.replica.disown();
+    expect(a.job.term.isValid()).toBe(false);
+    await world.clock.advance(0);
+    expect(world.story).toEqual(['10 a lost job: expired', '10 a gained job: lease-ended']);
+  });
+
   it('is not trusted when the wall clock was set ahead: no run starts before the store has answered', async () => {
     const [a] = await world.leaderAndFollower();
     world.clock.stepWall(60_000);
