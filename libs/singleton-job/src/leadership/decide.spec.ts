@@ -125,31 +125,18 @@ describe('what earlier leaders leave', () => {
   const run = { startedAt: 40, by: 'a' };
   const ended = { ...run, endedAt: 50 };
   const later = { startedAt: 60, by: 'b' };
+  const claimed = { startedAt: 60, by: 'a' };
+  const outlived = { fencingToken: 5, run: ended };
 
   it.each<[string, JobRecord, { fencingToken?: number } & OwnFields, object]>([
     ['is in the record', { fencingToken: 5, lastScheduledAt: 4, run }, {}, { lastScheduledAt: 4, run }],
-    [
-      'is the end of a run that outlived its term, if no later term was there',
-      { fencingToken: 5, run },
-      { fencingToken: 5, run: ended },
-      { run: ended },
-    ],
-    [
-      'is the run of a later term, if one was there',
-      { fencingToken: 6, run: later },
-      { fencingToken: 5, run: ended },
-      { run: later },
-    ],
     ['is the newest occurrence of the record', { lastScheduledAt: 5 }, { lastScheduledAt: 4 }, { lastScheduledAt: 5 }],
     ['is the newest occurrence remembered', { lastScheduledAt: 4 }, { lastScheduledAt: 5 }, { lastScheduledAt: 5 }],
-    ['is remembered where the record is gone', {}, { fencingToken: 5, run: ended }, { run: ended }],
+    ['is the end of a run that outlived its term', { fencingToken: 5, run }, outlived, { run: ended }],
+    ['is remembered where the record is gone', {}, outlived, { run: ended }],
+    ['is the run of a later term, if one was there', { fencingToken: 6, run: later }, outlived, { run: later }],
     ['is the run of the record, if the term had none', { fencingToken: 5, run }, { fencingToken: 5 }, { run }],
-    [
-      'is a claim of which the term did not know that it was carried out',
-      { fencingToken: 5, run: { ...later, by: 'a' } },
-      { fencingToken: 5, run: ended },
-      { run: { ...later, by: 'a' } },
-    ],
+    ['is a claim without an answer that arrived', { fencingToken: 5, run: claimed }, outlived, { run: claimed }],
   ])('%s', (_rule, value, { fencingToken = 0, ...own }, left) => {
     expect(decide.leftBehind(value, { own, fencingToken })).toEqual(left);
   });
@@ -215,40 +202,21 @@ describe('a write of a term', () => {
   const other = { ...command, id: 'c2' };
   const order = { id: 'c1', until: 9_000, outcome: 'started', fields: { run } };
   const answered = { ...command, outcome: 'started' };
-  const newer = record({ schedule: 's' }, 1_200);
+  const own = { schedule: 's' };
+  const [older, newer] = [record({ pausedAt: 1 }, 900), record(own, 1_200)];
   const write = (there: SeenRecord, { before = ABSENT, ...term }: { order?: decide.Order; before?: SeenRecord }) => {
     const reclaim = { by: { now: 900, wall: 900 }, before };
     return decide.patched(there, { holder: 'h', fencingToken: 7, own: {}, reclaim, ...term }, term.order, 'now');
   };
 
   it.each<[string, JobRecord, object, JobRecord]>([
-    [
-      'keeps what others have written',
-      { pausedAt: 5, schedule: 'o' },
-      { own: { schedule: 's' } },
-      { pausedAt: 5, schedule: 's' },
-    ],
-    [
-      'answers the command, with what the answer needs',
-      { command },
-      { own: { run: {} }, order },
-      { run, command: answered },
-    ],
+    ['keeps what others have written', { pausedAt: 5, schedule: 'o' }, { own }, { pausedAt: 5, schedule: 's' }],
+    ['answers the command, with what that needs', { command }, { own: { run: {} }, order }, { run, command: answered }],
     ['leaves another command alone', { command: other }, { order }, { run, command: other }],
-    [
-      'is on what is there, if that is newer',
-      { schedule: 's' },
-      { before: record({ pausedAt: 1 }, 900) },
-      { schedule: 's' },
-    ],
+    ['is on what is there, if that is newer', { schedule: 's' }, { before: older }, { schedule: 's' }],
     ['brings no old pause back with a snapshot', { pausedAt: 5 }, { before: newer }, { schedule: 's' }],
     ['keeps a pause of this incarnation', { pausedAt: 5, steeredIn: 'now' }, { before: newer }, { pausedAt: 5 }],
-    [
-      'keeps no pause of an earlier incarnation',
-      { pausedAt: 5, steeredIn: 'old' },
-      { before: newer },
-      { schedule: 's' },
-    ],
+    ['keeps no pause of another', { pausedAt: 5, steeredIn: 'old' }, { before: newer }, { schedule: 's' }],
   ])('%s', (_rule, there, term, value) => {
     expect(write(record(there), term)).toEqual({ holder: 'h', fencingToken: 7, incarnation: 'now', ...value });
   });

@@ -6,7 +6,7 @@ const INTERVAL_MS = 3_000;
 
 function setup(names: readonly string[] = []) {
   const clock = new ManualClock();
-  const heartbeat = new Heartbeat(clock, INTERVAL_MS, () => 0);
+  const heartbeat = new Heartbeat(clock, INTERVAL_MS, () => 0.5);
   heartbeat.isDeaf = false;
   const leases = { isNewcomer: false, renew: ['a.1@10000'], grant: [], revoke: [] };
   const send = (always: readonly string[] = []): Sync => heartbeat.next(leases, names, always);
@@ -26,11 +26,13 @@ function numbered(count: number, prefix = 'job'): string[] {
 
 describe('the interval of heartbeats', () => {
   it.each([
-    { rule: 'is the one of the module', lifeMs: 10_000, intervalMs: 3_000 },
-    { rule: 'may be a third of the shortest life', lifeMs: 9_000, intervalMs: 3_000 },
-    { rule: 'is a quarter of the shortest life, if a third is less', lifeMs: 8_000, intervalMs: 2_000 },
-  ])('$rule', ({ lifeMs, intervalMs }) => {
+    { rule: 'is the one of the module', lifeMs: 10_000, isDeaf: false, intervalMs: 3_000 },
+    { rule: 'may be a third of the shortest life', lifeMs: 9_000, isDeaf: false, intervalMs: 3_000 },
+    { rule: 'is a quarter of the shortest life, if a third is less', lifeMs: 8_000, isDeaf: false, intervalMs: 2_000 },
+    { rule: 'is a second while no message arrives', lifeMs: 10_000, isDeaf: true, intervalMs: 1_000 },
+  ])('$rule', ({ lifeMs, isDeaf, intervalMs }) => {
     const { heartbeat } = setup();
+    heartbeat.isDeaf = isDeaf;
     heartbeat.adapt(lifeMs);
     expect(heartbeat.intervalMs).toBe(intervalMs);
   });
@@ -60,6 +62,12 @@ describe('a heartbeat', () => {
     expect(names.flat()).toEqual(numbered(count));
     expect(names.map(({ length }) => length)).toEqual(turns);
     expect(read()[0]).toBe('job-0');
+  });
+
+  it('reads all names while no message arrives', () => {
+    const { heartbeat, read } = setup(numbered(7));
+    heartbeat.isDeaf = true;
+    expect(read()).toEqual(numbered(7));
   });
 
   it('reads the doubtful names each time', () => {
@@ -116,6 +124,17 @@ describe('a wish', () => {
     expect(dueAt()).toBe(-Infinity);
     expect(read()).toEqual([]);
     expect(dueAt()).toBe(INTERVAL_MS);
+  });
+});
+
+describe('a look that all replicas take at one time', () => {
+  it.each([
+    { rule: 'is up to 2 ms later for each living lease', leases: 10, waitMs: 10 },
+    { rule: 'is an interval later at most', leases: 2_000, waitMs: INTERVAL_MS / 2 },
+  ])('$rule', ({ leases, waitMs }) => {
+    const { heartbeat } = setup();
+    heartbeat.answered(leases);
+    expect(heartbeat.afterHerd).toBe(waitMs);
   });
 });
 

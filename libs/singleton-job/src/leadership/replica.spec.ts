@@ -6,13 +6,6 @@ import { type Replica } from './replica.js';
 const world = useCoreReplicas();
 
 describe('a leader', () => {
-  it('that stops gives its job to another replica', async () => {
-    const [a] = await world.leaderAndFollower();
-    await a.replica.close();
-    await world.clock.advance(0);
-    expect(world.story).toEqual(['100 a released job: shutdown', '100 b gained job: released']);
-  });
-
   it('that stops is followed at the next heartbeat, if the message is lost', async () => {
     const [a, b] = await world.leaderAndFollower();
     for (let other = 0; other < 8; other++) b.compete(`other-${other}`);
@@ -81,15 +74,6 @@ describe('a leader', () => {
     expect([terms.map((term) => term.holder), holder, fencingToken]).toEqual([holders, holders[0], expect.any(Number)]);
   });
 
-  it('that has withdrawn competes again when it wants to', async () => {
-    const a = await world.leader();
-    await a.job.election.withdraw('unregistered');
-    expect(a.replica.elections).toEqual([]);
-    a.job.election.compete();
-    await world.clock.advance(0);
-    expect(a.job.term.isValid()).toBe(true);
-  });
-
   it('remembers the end of a run that outlived its term, and leaves it to the next leader', async () => {
     const [a, b] = await world.leaderAndFollower();
     const run = { startedAt: 1, by: 'a' };
@@ -142,17 +126,6 @@ describe('an error of the library', () => {
   });
 });
 
-describe('the time of the store', () => {
-  it('is at most what the clock shows that has gone further: the host may have been suspended', async () => {
-    const [a] = await world.leaderAndFollower();
-    world.clock.stepWall(6_000);
-    const { term } = a.job;
-    expect(term.storeNowAtMost() - term.storeNow()).toBe(6_000);
-    world.clock.stepWall(-60_000);
-    expect(term.storeNowAtMost()).toBe(term.storeNow());
-  });
-});
-
 describe('a caller', () => {
   it('pauses a job: its leader releases it, and no replica takes it until it is resumed', async () => {
     const [a, b] = await world.leaderAndFollower();
@@ -191,22 +164,6 @@ describe('a caller', () => {
     expect(world.story).toEqual(['150 a cancelled t', '150 a released job: paused']);
   });
 
-  it('triggers no run whose leader begins to stop before the record shows the answer, and is told so', async () => {
-    const [a, b] = await world.leaderAndFollower();
-    a.store.onWrite = () => {
-      a.store.onWrite = (next) => next();
-      void a.job.election.withdraw('shutdown');
-      throw new Error('lost');
-    };
-    const endRun = a.job.run();
-    const outcome = b.job.command('t', 'trigger');
-    await world.clock.advance(1_000);
-    await expect(outcome).resolves.toBe('releasing');
-    endRun();
-    await world.clock.advance(0);
-    expect(world.story.slice(0, 2)).toEqual(['100 a cancelled t', '1100 a released job: shutdown']);
-  });
-
   it('triggers a run whose answer arrives late, although its leader has begun to step down', async () => {
     const [a, b] = await world.leaderAndFollower();
     const late: (() => Promise<unknown>)[] = [];
@@ -229,16 +186,6 @@ describe('a caller', () => {
     await world.clock.advance(3_000);
     await expect(outcome).resolves.toBe('started');
     expect(world.story.slice(0, 2)).toEqual(['400 a ran t', '550 a released job: rebalance']);
-  });
-
-  it('resumes a job, also if it has not seen that it is paused', async () => {
-    const [a, b] = await world.leaderAndFollower();
-    a.store.losesHints = true;
-    void a.job.pause();
-    await world.clock.advance(0);
-    void b.job.resume();
-    await world.clock.advance(0);
-    expect(world.record()?.pausedAt).toBeUndefined();
   });
 
   it('resumes a job that was paused after a sync had left whose answer is still on its way', async () => {
@@ -294,51 +241,6 @@ describe('a caller', () => {
     expect([await answer, world.story]).toEqual(['started', ['10 a ran c1']]);
   });
 
-  it('triggers a run once, although the data of before its answer come back', async () => {
-    const [a, b] = await world.leaderAndFollower();
-    a.store.onWrite = (carryOut) => {
-      const before = world.server.snapshot();
-      world.clock.setTimer(100, () => {
-        world.server.loseData(before);
-        void a.store.publish('*');
-      });
-      a.store.onWrite = (next) => next();
-      return carryOut();
-    };
-    void b.job.command('c1', 'trigger');
-    await world.clock.advance(1_000);
-    expect(world.record()?.command?.outcome).toBeUndefined();
-    expect(world.story).toEqual(['100 a ran c1']);
-  });
-
-  it('triggers a run, although the next command is there before the leader knows that its answer arrived', async () => {
-    const [a, b] = await world.leaderAndFollower();
-    a.store.losesAnswer(() => (a.store.isCut = true));
-    const first = b.job.command('c1', 'trigger');
-    const second = first.then(() => {
-      a.store.isCut = false;
-      return b.job.command('c2', 'trigger');
-    });
-    await world.clock.advance(3_000);
-    await expect(Promise.all([first, second])).resolves.toEqual(['started', 'started']);
-    expect(world.story).toEqual(['350 a ran c1', '350 a ran c2']);
-  });
-
-  it('triggers no run whose answer the record does not show before the next command', async () => {
-    const [a, b] = await world.leaderAndFollower();
-    a.store.onWrite = () => {
-      a.store.isCut = true;
-      throw new Error('cut');
-    };
-    void b.job.command('c1', 'trigger');
-    await world.clock.advance(2_000);
-    void b.job.command('c2', 'trigger');
-    a.store.isCut = false;
-    a.store.onWrite = (carryOut) => carryOut();
-    await world.clock.advance(500);
-    expect(world.story).toEqual(['2350 a cancelled c1', '2350 a ran c2']);
-  });
-
   it('asks a leader to step down, which answers at once, and does it when its run has ended', async () => {
     const [a, b] = await world.leaderAndFollower();
     const endRun = a.job.run();
@@ -349,15 +251,6 @@ describe('a caller', () => {
     endRun();
     await world.clock.advance(0);
     expect(world.story).toEqual(['100 a released job: stepped-down', '100 b gained job: released']);
-  });
-
-  it('is not obeyed by a leader that comes later', async () => {
-    const [a, b] = await world.leaderAndFollower();
-    a.store.isCut = true;
-    await world.clock.advance(9_500);
-    void b.job.command('c1', 'trigger');
-    await world.clock.advance(10_000);
-    expect(world.story).toEqual(['9000 a lost job: expired', '10000 b gained job: lease-ended']);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type StoreListener } from '../store/store.js';
-import { useCoreReplicas } from '../../../../test/support/core-replicas.js';
+import { useCoreReplicas, type WatchedStore } from '../testing/specs/core-replicas.js';
 
 const world = useCoreReplicas();
 
@@ -9,23 +9,6 @@ function numbered(count: number): string[] {
 }
 
 describe('the requests of a replica', () => {
-  it('are one sync per heartbeat, and each job is read every third one, however many there are', async () => {
-    const names = numbered(300);
-    const a = world.add('a');
-    for (const name of names) a.compete(name);
-    await world.clock.advance(0);
-    const b = world.add('b');
-    for (const name of names) b.compete(name);
-    await world.clock.advance(100);
-    for (const { store } of [a, b]) store.syncs = [];
-    await world.clock.advance(9_000);
-    for (const { store } of [a, b]) {
-      expect(store.syncs.map(({ read }) => read.length).sort()).toEqual([100, 100, 100]);
-      expect(new Set(store.syncs.flatMap(({ read }) => read)).size).toBe(300);
-    }
-    expect(b.store.writes).toEqual([]);
-  });
-
   it('are one for all takes of a turn, and one for all releases', async () => {
     const a = world.add('a', { random: 1 });
     for (const name of numbered(100)) a.compete(name);
@@ -48,43 +31,26 @@ describe('the requests of a replica', () => {
     expect(world.record('job-2')?.lastScheduledAt).toBe(1);
   });
 
-  it.each([
-    ['job', 'job'],
-    ['lock', 'lock'],
-  ] as const)('pause while the lease of a dead leader of a %s is over, but cannot be removed', async (name, kind) => {
-    const a = world.add('a');
-    a.compete(name, kind);
-    await world.clock.advance(100);
-    const b = world.add('b');
-    b.compete(name, kind);
-    await world.clock.advance(100);
-    a.store.isCut = true;
-    await world.clock.advance(9_000);
-    b.store.onSync = async (carryOut) => {
-      const answer = await carryOut();
-      await world.clock.sleep(1);
-      return { ...answer, leases: new Map([...answer.leases, ['a.1@10000', 0]]) };
-    };
-    b.store.syncs = [];
-    await world.clock.advance(3_000);
-    expect(b.store.syncs.length).toBeLessThan(8);
-  });
-
-  it('have what could wait also where another write was under way at its time', async () => {
-    const { store, job } = await world.leader();
-    await world.clock.advance(8_990);
-    void job.term.save({ lastScheduledAt: 1 });
-    job.term.set({ lastScheduledAt: 2 });
-    store.onWrite = async (carryOut) => {
-      store.onWrite = (next) => next();
-      await new Promise<void>((resolve) => world.clock.setTimer(1_500, resolve));
-      return carryOut();
-    };
-    await world.clock.advance(10);
-    job.term.set({ lastScheduledAt: 3 });
-    await world.clock.advance(2_000);
-    expect(world.record()?.lastScheduledAt).toBe(3);
-  });
+  it.each(['job', 'lock'] as const)(
+    'pause while the lease of a dead leader of a %s cannot be removed',
+    async (kind) => {
+      const [a, b] = [world.add('a'), world.add('b')];
+      a.compete('it', kind);
+      await world.clock.advance(100);
+      b.compete('it', kind);
+      await world.clock.advance(100);
+      a.store.isCut = true;
+      await world.clock.advance(9_000);
+      b.store.onSync = async (carryOut) => {
+        const answer = await carryOut();
+        await world.clock.sleep(1);
+        return { ...answer, leases: new Map([...answer.leases, ['a.1@10000', 0]]) };
+      };
+      b.store.syncs = [];
+      await world.clock.advance(3_000);
+      expect(b.store.syncs.length).toBeLessThan(8);
+    },
+  );
 
   it('note nothing in the store, and keep no lease, where a replica only reads', async () => {
     const a = world.add('a');
@@ -129,26 +95,6 @@ describe('the requests of a replica', () => {
     await world.clock.advance(0);
     expect(a.store.syncs.map(({ read }) => read)).toEqual([names]);
   });
-
-  it('leave within a heartbeat after a message, however many replicas there are', async () => {
-    const a = await world.leader({ random: 0.999 });
-    const grant = numbered(2_000).map((name) => `${name}.1@10000`);
-    world.server.sync({ isNewcomer: false, renew: [], grant, revoke: [], read: [] });
-    await world.clock.advance(3_000);
-    expect(a.replica.heartbeat.afterHerd - world.clock.now()).toBeLessThan(3_000);
-  });
-
-  it('read each record once a second while no messages arrive', async () => {
-    const [, b] = await world.leaderAndFollower();
-    const readsIn9s = async (isListening: boolean) => {
-      b.store.listener.listening?.(isListening);
-      await world.clock.advance(10);
-      b.store.syncs = [];
-      await world.clock.advance(9_000);
-      return b.store.syncs.filter(({ read }) => read.includes('job')).length;
-    };
-    expect([await readsIn9s(false), await readsIn9s(true)]).toEqual([9, 3]);
-  });
 });
 
 describe('a leader and a waiting caller look at once, and followers not all at once, after', () => {
@@ -177,60 +123,58 @@ describe('a store that throws instead of rejecting', () => {
     throw new Error('thrown');
   };
 
-  it.each(['sync', 'compareAndSet', 'publish'] as const)('fails %s, and nothing else', async (request) => {
+  it.each<['sync' | 'compareAndSet' | 'publish', string, () => unknown, number]>([
+    ['sync', 'fails it', fail, 0],
+    ['compareAndSet', 'fails it', fail, 0],
+    ['publish', 'fails nothing', fail, 1],
+    ['publish', 'may return no promise', () => undefined, 1],
+  ])('from %s %s', async (request, _what, answer, terms) => {
     const a = world.add('a');
     const answers = a.store[request].bind(a.store);
-    Object.assign(a.store, { [request]: fail });
-    const { terms } = a.compete('job');
+    Object.assign(a.store, { [request]: answer });
+    const job = a.compete('job');
     await world.clock.advance(1_000);
-    expect(terms.length).toBe(request === 'publish' ? 1 : 0);
+    expect(job.terms.length).toBe(terms);
     Object.assign(a.store, { [request]: answers });
     await world.clock.advance(1_000);
-    expect(terms.length).toBe(1);
-  });
-
-  it('may publish without a promise', async () => {
-    const a = world.add('a');
-    Object.assign(a.store, { publish: () => undefined });
-    const { terms } = a.compete('job');
-    await world.clock.advance(1_000);
-    expect(terms.length).toBe(1);
+    expect(job.terms.length).toBe(1);
   });
 });
 
 describe('a write', () => {
+  /** When the writes of a store leave, whose answers are given. */
+  function timesOf(store: WatchedStore, answer: WatchedStore['onWrite']): number[] {
+    const times: number[] = [];
+    store.onWrite = (carryOut) => {
+      times.push(world.clock.now());
+      return answer(carryOut);
+    };
+    return times;
+  }
+  const refused = () => Promise.resolve([undefined]);
+
   it('that is refused again and again waits longer and longer', async () => {
     const a = world.add('a');
     a.compete('job');
-    const times: number[] = [];
-    a.store.onWrite = () => {
-      times.push(world.clock.now());
-      return Promise.resolve([undefined]);
-    };
+    const times = timesOf(a.store, refused);
     await world.clock.advance(10_000);
     expect(times).toEqual([0, 0, 250, 750, 1_750, 3_750, 6_750, 9_750]);
   });
 
   it('that is carried out again and again, and never answered, waits longer and longer', async () => {
     const [a, b] = await world.leaderAndFollower();
-    const times: number[] = [];
-    b.store.onWrite = async (carryOut) => {
-      times.push(world.clock.now());
+    const times = timesOf(b.store, async (carryOut) => {
       await carryOut();
       throw new Error('lost');
-    };
+    });
     void a.job.election.withdraw('unregistered');
     await world.clock.advance(2_000);
     expect(times).toEqual([100, 100, 350, 850, 1_850]);
   });
 
-  it('of a caller that is refused again and again waits, too', async () => {
+  it('of a caller that is refused again and again waits, too, for 2 s at most', async () => {
     const [, b] = await world.leaderAndFollower();
-    const times: number[] = [];
-    b.store.onWrite = () => {
-      times.push(world.clock.now());
-      return Promise.resolve([undefined]);
-    };
+    const times = timesOf(b.store, refused);
     void b.job.pause();
     await world.clock.advance(10_000);
     expect(times).toEqual([100, 100, 350, 850, 1_850]);
@@ -264,6 +208,16 @@ describe('an answer', () => {
 });
 
 describe('a lock', () => {
+  it('for which many wait is passed on at once, however often another was faster', async () => {
+    const waiters = ['a', 'b', 'c', 'd', 'e'].map((id) => world.add(id, { random: 1 }).compete('lock', 'lock'));
+    await world.clock.advance(5);
+    for (const { election } of waiters) {
+      expect(election.term).toBeDefined();
+      void election.withdraw('shutdown');
+      await world.clock.advance(5);
+    }
+  });
+
   it('that is free is taken after a sync, if the wall clock was set ahead', async () => {
     const a = await world.leader();
     world.clock.stepWall(60_000);

@@ -13,7 +13,7 @@ function setup() {
   };
   confirm();
   const story: string[] = [];
-  const hooks = { takeReports: (): void => undefined };
+  const backup = { takeReports: (): void => undefined };
   const found = { because: 'first', after: undefined, record: undefined, left: {} } as const;
   const backlog = { ...found, lastHolder: undefined, claimsLostUntil: 0, takenAt: 0 };
   const term = new Term(
@@ -21,14 +21,14 @@ function setup() {
     {
       clock,
       view: new View(clock),
-      backup: hooks,
+      backup,
       syncNow: () => story.push('doubted'),
     },
     { touch: () => story.push('changed'), lookBy: (at) => story.push(`look by ${at}`) },
   );
   /** What a promise has settled to by now. */
   const soFar = <T>(promise: Promise<T>) => Promise.race([promise, clock.afterIo().then(() => 'pending')]);
-  return { clock, lease, confirm, term, story, hooks, soFar };
+  return { clock, lease, confirm, term, story, backup, soFar };
 }
 
 describe('a lease', () => {
@@ -58,24 +58,17 @@ describe('a term', () => {
     expect(term.isValid()).toBe(false);
   });
 
-  it('is not valid while the wall clock is past the deadline, and a sync leaves at once', () => {
-    const { clock, term, confirm, story } = setup();
-    clock.stepWall(9_000);
-    expect([term.isValid(), term.signal.aborted, story]).toEqual([false, false, ['doubted']]);
-    confirm();
-    expect(term.isValid()).toBe(true);
-  });
-
   it('looks for a later deadline before it says no', async () => {
-    const { clock, term, confirm, hooks } = setup();
-    hooks.takeReports = confirm;
+    const { clock, term, confirm, backup } = setup();
+    backup.takeReports = confirm;
     await clock.block(20_000);
     expect(term.isValid()).toBe(true);
   });
 
-  it('is valid only until its old deadline while its record must be written again', async () => {
+  it('is valid only until its old deadline while its record must be written again, which it wants at once', async () => {
     const { clock, term, confirm } = setup();
     term.meet(ABSENT);
+    expect(term.saveAt).toBe(-Infinity);
     await clock.advance(5_000);
     confirm();
     await clock.advance(4_000);
@@ -93,9 +86,11 @@ describe('a term', () => {
     expect([fired, term.end, term.isValid(), term.deadline.now]).toEqual([1, 'preempted', false, 9_000]);
   });
 
-  it('lets a caller wait until it is valid', async () => {
+  it('is not valid while the wall clock is past the deadline: a sync leaves at once, and a caller waits', async () => {
     const { clock, term, confirm, story, soFar } = setup();
     clock.stepWall(9_000);
+    expect([term.isValid(), term.signal.aborted, story]).toEqual([false, false, ['doubted']]);
+    story.pop();
     const valid = term.untilValid().then(() => 'valid');
     term.confirmed();
     expect(await soFar(valid)).toBe('pending');

@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { ManualClock } from '../testing/manual-clock.js';
+import { Orders } from './orders.js';
+import { type Command, type JobRecord } from './record.js';
+import { View } from './view.js';
+
+const HOLDER = 'a.1@10000#1';
+const command: Command = { id: 'c1', action: 'trigger', until: 2_000 };
+const another: Command = { ...command, id: 'c2' };
+const run = { startedAt: 40, by: 'c1' };
+
+function viewAt(storeTime: number): View {
+  return Object.assign(new View(new ManualClock()), { storeTime });
+}
+
+describe('a command whose answer is written', () => {
+  it.each<[string, JobRecord, number?]>([
+    ['waits while the record does not show the answer', { command }],
+    [
+      'waits while the record names another holder',
+      { command: { ...command, outcome: 'started' }, holder: 'b.1@10000#1' },
+    ],
+    ['runs when the record shows the answer', { command: { ...command, outcome: 'started' } }],
+    ['runs when the record shows the run, and the next command', { command: another, run }],
+    ['is cancelled when the next command is there without the run', { command: another }],
+    ['is cancelled when the record shows that the leader releases', { command: { ...command, outcome: 'releasing' } }],
+    ['is cancelled when the answer can arrive no more', { command }, 2_000],
+  ])('%s', (rule, value, storeTime = 1_000) => {
+    let fate = 'waits';
+    const act = (): void => void (fate = 'runs');
+    const cancel = (): void => void (fate = 'is cancelled');
+    const orders = new Orders(HOLDER, undefined);
+    orders.answer(command, { outcome: 'started', fields: { run }, act, cancel });
+    orders.shown({ holder: HOLDER, ...value })?.act?.();
+    orders.next(value.command, viewAt(storeTime));
+    expect(rule.startsWith(fate)).toBe(true);
+    // an old snapshot may show it again
+    if (fate !== 'waits') expect(orders.next(command, viewAt(0))).toBeUndefined();
+  });
+
+  it('is not obeyed if it was there when the term began', () => {
+    const orders = new Orders(HOLDER, command);
+    expect([command, another].map((one) => orders.next(one, viewAt(0)))).toEqual([undefined, another]);
+  });
+});

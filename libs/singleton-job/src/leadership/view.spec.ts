@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { instant } from '../base/time/clock.js';
+import { ManualClock } from '../testing/manual-clock.js';
+import { View } from './view.js';
+
+const INCARNATION = { id: 'memory/0', since: 0, isFirst: true };
+
+/** A view after answers that came at once, with these leases. */
+function viewOf(...answers: readonly (readonly string[])[]) {
+  const clock = new ManualClock();
+  const view = new View(clock);
+  for (const ids of answers) {
+    const leases = new Map(ids.map((id) => [id, 1]));
+    view.learn({ time: 5_000, incarnation: INCARNATION, leases, records: [] }, instant(clock));
+  }
+  return { clock, view };
+}
+
+describe('what a replica has seen', () => {
+  it('has the longest life of all leases that it has met, and the replicas that are alive', () => {
+    const { view } = viewOf(['a.1@10000', 'a.2@30000', 'c.1@800'], ['a.1@10000', 'a.3@800', 'b.1@10000']);
+    expect([view.longestLifeMs, view.replicas]).toEqual([30_000, 2]);
+  });
+
+  it('has no lease of another program, which has no life', () => {
+    const { view } = viewOf(['a.1@10000', 'backup']);
+    expect([view.longestLifeMs, [...view.leases.keys()]]).toEqual([10_000, ['a.1@10000']]);
+  });
+
+  it('has a time of the store at most: by the clock that has gone further, as the host may have been suspended', () => {
+    const { clock, view } = viewOf([]);
+    clock.stepWall(6_000);
+    expect([view.storeNow(), view.storeNowAtMost()]).toEqual([5_000, 11_000]);
+    clock.stepWall(-60_000);
+    expect(view.storeNowAtMost()).toBe(5_000);
+  });
+});
