@@ -120,11 +120,7 @@ describe('The log', () => {
     ['requestDenied', { job: 'report', error: WRONG_TYPE, deniedMs: 60_000 }],
     [
       'warning',
-      clockAhead(
-        'report',
-        { node: 'pod-1-ab12cd34', store: 'Redis' },
-        { scheduledAt: RUN.scheduledAt, aheadMs: 90_000 },
-      ),
+      clockAhead('report', { node: 'pod-1', store: 'Redis' }, { scheduledAt: RUN.scheduledAt, aheadMs: 90_000 }),
     ],
     ['warning', { code: 'EVICTION_POSSIBLE', message: 'may lose locks when Redis is full' }],
     ['warning', runnerFailed('report', new Error('bug'))],

@@ -45,13 +45,6 @@ describe('a job without a name is called after its class', () => {
     expect(namesIn(Quotes)).toEqual(['Quotes.tick']);
   });
 
-  it('if a wrapper has the name of the class that it wraps', () => {
-    const wrapper = (() => class extends Prices {})();
-    Object.defineProperty(wrapper, 'name', { value: Prices.name });
-
-    expect(namesIn(wrapper)).toEqual(['Prices.tick']);
-  });
-
   it('not if mixin() names the class or a subclass', () => {
     const own = (): typeof Prices => {
       class Quotes {

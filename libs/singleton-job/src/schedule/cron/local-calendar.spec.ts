@@ -48,24 +48,4 @@ describe('the calendar of a cron expression', () => {
       { numRuns: 300 },
     );
   });
-
-  it('matches by both days when one of them begins with *, and then misses none', () => {
-    const pairs = fc.oneof(
-      fc.tuple(fc.integer({ min: 2, max: 9 }), fc.integer({ min: 0, max: 6 })).map(([step, on]) => [`*/${step}`, on]),
-      fc.tuple(fc.integer({ min: 1, max: 28 }), fc.integer({ min: 2, max: 6 })).map(([on, step]) => [on, `*/${step}`]),
-    );
-    fc.assert(
-      fc.property(pairs, locals, ([byDay = '', byWeekday = ''], from) => {
-        const [both, oneOf, other] = [
-          calendarOf(`0 0 ${byDay} * ${byWeekday}`),
-          calendarOf(`0 0 ${byDay} * *`),
-          calendarOf(`0 0 * * ${byWeekday}`),
-        ];
-        let expected = oneOf.atOrAfter(from) ?? NaN;
-        while (expected < Infinity && other.atOrAfter(expected) !== expected)
-          expected = oneOf.atOrAfter(expected + 1) ?? NaN;
-        expect(both.atOrAfter(from)).toBe(expected);
-      }),
-    );
-  });
 });
