@@ -13,7 +13,7 @@ describe('a class name is', () => {
     ['not lasting if it changed later', 'Prices-1f3a', 'Prices', AT_RUN_TIME],
     ['not lasting if it came later', 'Prices', '', AT_RUN_TIME],
     ['not lasting if mixin() gave it to a subclass', '30cd37661ff19f6077da1', undefined, AT_RUN_TIME],
-    ['not lasting if it is from a minifier', 't', 't', "the class name 't' looks like that of a minifier"],
+    ['not lasting if it is from a minifier', 'tx', 'tx', "the class name 'tx' looks like that of a minifier"],
     ['not lasting if it is empty', '', undefined, 'the class has no name'],
   ])('%s', (_rule, name, declared, why) => {
     expect(whyNotLasting(name, declared)).toBe(why);
