@@ -5,7 +5,7 @@ import { LockLostError, LocksClosedError, LockUnavailableError } from './lock.er
 import { messageOf } from '../base/errors/message-of.js';
 import { lockRecord } from '../leadership/record.js';
 import { resolveOptions } from '../options/resolve-options.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions } from './lock-request.js';
 import { LockService } from './lock.service.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 describe('The log of a replica is told', () => {
   const replicas = useReplicas();
