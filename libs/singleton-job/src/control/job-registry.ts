@@ -1,7 +1,7 @@
 import { ambiguousVariables } from '../jobs/check-names.js';
 import { defineRegisteredJob, type JobRegistration } from '../jobs/job-registration.js';
 import { type Job } from '../jobs/job.js';
-import { jobRecord, leaseOf, replicaOf, type RunRecord, type SeenRecord } from '../leadership/record.js';
+import { jobRecord, leaseOf, replicaOf, type RunFacts, type SeenRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { UnknownJobError } from './job-registry.errors.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
@@ -78,7 +78,7 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Runs a job now on the replica that leads it, unless a run is in flight. Claims nothing: the schedule continues as if it had not
+   * Runs a job now on the replica that leads it, unless a run is in flight. The schedule continues as if it had not
    * happened, but for an interval, whose next run comes a delay after this one. Resolves within 2 s.
    *
    * @throws UnknownJobError
@@ -93,7 +93,7 @@ export class SingletonJobRegistry {
 
   /**
    * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. The leader lets its run in flight end and
-   * gives the lock back. The next leader reports what was missed. Resolves when the pause is stored and the leader has begun to give
+   * gives the job back. The next leader reports what was missed. Resolves when the pause is stored and the leader has begun to give
    * the job back, or has not answered within 2 s. `by` is the replica that gives it back. Null: there was no leader, or it did not answer.
    * Then it gives the job back when it next reads the record, within 10 s.
    *
@@ -118,7 +118,7 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Gives a job to another replica: its leader releases the lock, once the run in flight has ended, and does not compete for 2 s.
+   * Gives a job to another replica: its leader releases it, once the run in flight has ended, and does not compete for 2 s.
    * Resolves when the leader has begun to, within 2 s.
    *
    * @throws UnknownJobError
@@ -148,7 +148,7 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Removes a job from this replica, also a decorated one. Resolves when the run in flight has ended and the lock is released.
+   * Removes a job from this replica, also a decorated one. Resolves when the run in flight has ended and the job is released.
    *
    * @throws UnknownJobError
    */
@@ -204,7 +204,7 @@ export class SingletonJobRegistry {
   }
 
   /** What a job is, and when its next tick is due. `run`: the last one in its record. */
-  #planOf({ name, schedule }: Job, pausedAt: number | undefined, run: RunRecord | undefined) {
+  #planOf({ name, schedule }: Job, pausedAt: number | undefined, run: RunFacts | undefined) {
     const due = pausedAt === undefined ? nextDue(schedule, run, this.parts.clock.wallNow()) : undefined;
     const { kind, description } = schedule;
     return { name, kind, schedule: description, pausedAt: isoOf(pausedAt), nextTickAt: isoOf(due) };
@@ -242,7 +242,7 @@ function isoOf(instant: number | undefined): string | null {
   return instant === undefined ? null : new Date(instant).toISOString();
 }
 
-function shown({ startedAt, endedAt, outcome, error, by }: RunRecord): JobOverview['lastRun'] {
+function shown({ startedAt, endedAt, outcome, error, by }: RunFacts): JobOverview['lastRun'] {
   const [began, ended] = [new Date(startedAt).toISOString(), isoOf(endedAt)];
   return { startedAt: began, endedAt: ended, outcome: outcome ?? null, error: error ?? null, by };
 }

@@ -34,7 +34,7 @@ export interface JobStatus {
   readonly leader: string | null;
   /** The fencing token of the term of this replica. Null: this replica does not lead. */
   readonly fencingToken: number | null;
-  /** Milliseconds until the safe deadline of the term, unless the lease is renewed. Null: this replica does not lead. */
+  /** Milliseconds until the deadline of the term, unless the lease is renewed. Null: this replica does not lead. */
   readonly leaseRemainingMs: number | null;
   /** When the run in flight began, ISO 8601. Null: there is none. */
   readonly runningSince: string | null;

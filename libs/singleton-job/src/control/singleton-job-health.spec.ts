@@ -8,7 +8,7 @@ import { job, lasting } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { jobRecord } from '../leadership/record.js';
 import { overdueSince } from '../runs/due.js';
-import { type RunRecord } from '../leadership/record.js';
+import { type RunFacts } from '../leadership/record.js';
 
 const MINUTE_MS = 60_000;
 const WELL = { unreachable: [], overdue: [], leaderless: [] };
@@ -157,7 +157,7 @@ describe('A leader without a run in flight', () => {
   const NOW = AT + 25 * 60 * MINUTE_MS;
   interface Overrides {
     readonly last?: number;
-    readonly run?: Partial<RunRecord>;
+    readonly run?: Partial<RunFacts>;
     readonly storeNow?: number;
     readonly takenAt?: number;
     readonly schedule?: AnySchedule;

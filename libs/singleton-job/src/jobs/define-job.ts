@@ -1,6 +1,6 @@
 import { type JobRun } from './job-run.js';
 import { type JobMetadata } from './job.decorators.js';
-import { describeValue, isRecord } from '../base/text/describe-value.js';
+import { describeValue, isObject } from '../base/text/describe-value.js';
 import {
   argumentOf,
   decoratorOptions,
@@ -86,11 +86,11 @@ function readDeclared(description: JobDescription, problems: string[]): GivenJob
     const fix = `write the name among the options, as in ${decorator}('1s', { name: 'heartbeat', timeout: '5s' })`;
     problems.push(`${location}: ${decorator} must have two arguments at most, got ${surplus}: ${fix}`);
   }
-  if (options !== undefined && !isRecord(options)) {
+  if (options !== undefined && !isObject(options)) {
     const fix = "write them as { name: 'price-tick' }";
     problems.push(`${location}: ${decorator} options must be an object, got ${describeValue(options)}: ${fix}`);
   }
-  const raw = isRecord(options) ? options : {};
+  const raw = isObject(options) ? options : {};
   const place = (key: string): Place => new Place(`${location}: ${decorator} ${key}`, problems);
   if (raw['name'] === undefined) checkNameless(description, place('name'));
   const given = readOptions(decoratorOptions(kind), raw, place, OPTION_FIXES);

@@ -1,6 +1,6 @@
 import { type JobRun } from './job-run.js';
 import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
-import { describeValue, isRecord } from '../base/text/describe-value.js';
+import { describeValue, isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
 import { JOB_OPTIONS } from '../options/job-option-table.js';
 import { type CronOptions, type FixedRateOptions, type WhileLeaderOptions } from '../options/job.options.js';
@@ -69,7 +69,7 @@ export function defineRegisteredJob(registration: unknown, options: ResolvedOpti
 
 /** Undefined: the kind of its schedule is not known. */
 function readRegistration(registration: unknown, problems: string[]): JobDescription | undefined {
-  if (!isRecord(registration)) {
+  if (!isObject(registration)) {
     const fix = "pass { name: 'price-tick', schedule: { period: '500ms' }, run }";
     problems.push(`register() must be given an object, got ${describeValue(registration)}: ${fix}`);
     return undefined;
@@ -100,9 +100,9 @@ function readRegistration(registration: unknown, problems: string[]): JobDescrip
 }
 
 function readArgument(location: string, schedule: unknown, problems: string[]): Argument | undefined {
-  const given = isRecord(schedule) ? ARGUMENTS.filter((key) => schedule[key] !== undefined) : [];
+  const given = isObject(schedule) ? ARGUMENTS.filter((key) => schedule[key] !== undefined) : [];
   const [argument] = given;
-  const isTurnedOff = isRecord(schedule) && argument === 'whileLeader' && schedule['whileLeader'] !== true;
+  const isTurnedOff = isObject(schedule) && argument === 'whileLeader' && schedule['whileLeader'] !== true;
   if (argument !== undefined && given.length === 1 && !isTurnedOff) return argument;
   const got = given.length > 1 ? `${given.join(' and ')} together` : describeValue(schedule);
   problems.push(

@@ -39,7 +39,7 @@ export class JobRun implements InterceptedRun {
   readonly startedAt: Date;
   /**
    * Larger than that of every run under an earlier leader of this job. Pass it to the resource that you write to, and let it refuse
-   * smaller tokens. Nothing else stops a process that was paused between its last check and its write.
+   * smaller tokens. Nothing else stops a process that was suspended between its last check and its write.
    */
   readonly fencingToken: number;
   readonly #control: RunControl;

@@ -1,4 +1,4 @@
-import { isRecord } from '../base/text/describe-value.js';
+import { isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
 import {
   type CronOptions,
@@ -103,7 +103,7 @@ export function WhileLeader(...given: [first?: unknown, second?: unknown, ...mor
   const [first, second] = given;
   const isNamed = typeof first === 'string';
   const options =
-    isNamed && (second === undefined || isRecord(second)) ? { ...second, name: first } : (second ?? first);
+    isNamed && (second === undefined || isObject(second)) ? { ...second, name: first } : (second ?? first);
   const surplus = given.length > (isNamed ? 2 : 1) ? { surplus: given.length } : {};
   return record({ kind: 'while-leader', decorator: '@WhileLeader', schedule: undefined, options, ...surplus });
 }

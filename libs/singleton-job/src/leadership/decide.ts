@@ -6,7 +6,7 @@ import {
   leaseOf,
   type OwnFields,
   replicaOf,
-  type RunRecord,
+  type RunFacts,
   type SeenRecord,
 } from './record.js';
 import { type View } from './view.js';
@@ -138,7 +138,7 @@ export function leftBehind(value: JobRecord, last?: Pick<OwnTerm, 'own' | 'fenci
 }
 
 /** The last run of a leader that is gone gets an end, so that it is reported once. Undefined: it has one. */
-export function interruptedRun(run: RunRecord | undefined, storeNow: number): RunRecord | undefined {
+export function interruptedRun(run: RunFacts | undefined, storeNow: number): RunFacts | undefined {
   if (run === undefined || run.endedAt !== undefined) return undefined;
   return { ...run, endedAt: Math.max(run.startedAt, storeNow), outcome: 'interrupted' };
 }

@@ -253,11 +253,11 @@ export class Election {
   }
 
   /** Another incarnation: nothing that was seen counts. */
-  met(): void {
+  incarnationChanged(): void {
     this.record = undefined;
     this.#metOn = undefined;
-    this.writer.met();
-    this.term?.meet(this.lastSeen);
+    this.writer.incarnationChanged();
+    this.term?.incarnationChanged(this.lastSeen);
     this.touch();
   }
 
@@ -385,8 +385,8 @@ export class Election {
     if (value?.holder === undefined) return;
     const lease = leaseOf(value.holder);
     // one that is over, but is still there, cannot be removed now: its row is locked
-    const pauseMs = view.leases.get(lease) === 0 ? heartbeat.intervalMs / 4 : 0;
-    if (!this.#isAt(view.endOf(lease) + pauseMs)) return;
+    const waitMs = view.leases.get(lease) === 0 ? heartbeat.intervalMs / 4 : 0;
+    if (!this.#isAt(view.endOf(lease) + waitMs)) return;
     heartbeat.wish(this.name, this.isInHurry ? -Infinity : heartbeat.afterHerd);
   }
 

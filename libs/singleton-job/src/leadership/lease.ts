@@ -121,7 +121,7 @@ export class OwnLeases {
   }
 
   /** Another incarnation: what is still trusted is granted there. */
-  meet(): void {
+  incarnationChanged(): void {
     for (const lease of this.all) {
       if (lease.deadline === undefined || lease.isValid(this.clock)) lease.mustGrant = true;
       else this.end(lease);

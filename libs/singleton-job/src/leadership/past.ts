@@ -14,7 +14,7 @@ export interface Backlog {
   /** What earlier leaders left in it, and what this replica remembers of its own last term. */
   readonly left: OwnFields;
   /** The replica that held the record when its lease ended, and is not this one. Undefined: the record was released. */
-  readonly lastHolder: string | undefined;
+  readonly lostLeader: string | undefined;
   /** Occurrences up to then may have been claimed in data that are gone. 0: no claim is lost. */
   readonly claimsLostUntil: number;
   /** The time of the store when the record was taken. */
@@ -24,7 +24,7 @@ export interface Backlog {
 /** What this replica remembers of a record, which the store may have lost. */
 export class Past {
   #highestToken = 0;
-  #lastHolder: string | undefined;
+  #lostLeader: string | undefined;
   /** The newest record that was not absent. */
   #lastValue: JobRecord = {};
   /** The last one that is over. A run that outlives it still sets its fields. */
@@ -36,7 +36,7 @@ export class Past {
     if (value === undefined) return;
     this.#lastValue = value;
     this.#highestToken = Math.max(this.#highestToken, value.fencingToken ?? 0);
-    if (value.holder !== undefined) this.#lastHolder = replicaOf(leaseOf(value.holder));
+    if (value.holder !== undefined) this.#lostLeader = replicaOf(leaseOf(value.holder));
   }
 
   /** What a take now finds. */
@@ -45,12 +45,12 @@ export class Past {
     const { value } = record;
     const takenAt = view.storeNow();
     const because = reasonOf(value, view);
-    const after = this.#lastHolder;
-    const lastHolder = because === 'lease-ended' && after !== id ? after : undefined;
+    const after = this.#lostLeader;
+    const lostLeader = because === 'lease-ended' && after !== id ? after : undefined;
     // if the record is gone, what was seen last is still true of the past
     const left = decide.leftBehind(value ?? this.#lastValue, this.lastTerm);
     const claimsLostUntil = decide.claimsLostUntil(record, view, takenAt, clock.wallNow());
-    return { because, after, record: value, left, lastHolder, claimsLostUntil, takenAt };
+    return { because, after, record: value, left, lostLeader, claimsLostUntil, takenAt };
   }
 
   nextFencingToken(record: SeenRecord, { takenAt }: Backlog): number {

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../base/text/describe-value.js';
+import { isObject } from '../base/text/describe-value.js';
 import { type LeaseId, type StoredRecord } from '../store/store.js';
 
 /** Who holds a record: `lease#attempt`. Each attempt to take a record has a number of its own. */
 export type Holder = string;
 
 /** The last run of a job, by the clock of the store. */
-export interface RunRecord {
+export interface RunFacts {
   readonly startedAt: number;
   /** Absent: it has not ended, or its leader died. */
   readonly endedAt?: number;
@@ -46,7 +46,7 @@ export interface JobRecord {
   readonly schedule?: string;
   /** The newest occurrence or slot that was claimed or reported. */
   readonly lastScheduledAt?: number;
-  readonly run?: RunRecord | undefined;
+  readonly run?: RunFacts | undefined;
   readonly pausedAt?: number | undefined;
   /** When a leader gave it last to another replica, to even out how many each leads. */
   readonly moved?: { readonly at: number; readonly to: string };
@@ -116,7 +116,7 @@ function optional(check: Check): Check {
 
 function fields<T>(checks: Record<keyof T, Check>): Check {
   const all = Object.entries<Check>(checks);
-  return (value) => isRecord(value) && all.every(([key, check]) => check(value[key]));
+  return (value) => isObject(value) && all.every(([key, check]) => check(value[key]));
 }
 
 /** What replicas can go by: another program may have written the record. Other values of a text are of a later version. */
@@ -127,7 +127,7 @@ const isJobRecord = fields<JobRecord>({
   schedule: optional(isText),
   lastScheduledAt: optional(isTime),
   run: optional(
-    fields<RunRecord>({
+    fields<RunFacts>({
       startedAt: isTime,
       endedAt: optional(isTime),
       outcome: optional(isText),

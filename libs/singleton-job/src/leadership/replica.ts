@@ -313,8 +313,8 @@ export class Replica implements ElectionReplica, StoreListener {
     this.observer.synced?.(sync, result, isNew);
     if (isNew) {
       // this answer extends no lease: a full sync follows, which asks for all that is still trusted, and for what each election looks at
-      this.leases.meet();
-      for (const election of this.#elections.values()) election.met();
+      this.leases.incarnationChanged();
+      for (const election of this.#elections.values()) election.incarnationChanged();
       for (const name of request.read) this.heartbeat.wish(name);
     } else {
       this.leases.answered(sync, result);

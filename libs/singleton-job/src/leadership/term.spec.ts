@@ -15,7 +15,7 @@ function setup() {
   const story: string[] = [];
   const backup = { takeReports: (): void => undefined };
   const found = { because: 'first', after: undefined, record: undefined, left: {} } as const;
-  const backlog = { ...found, lastHolder: undefined, claimsLostUntil: 0, takenAt: 0 };
+  const backlog = { ...found, lostLeader: undefined, claimsLostUntil: 0, takenAt: 0 };
   const term = new Term(
     { name: 'job:lock', holder: 'a.1@10000#1', fencingToken: 7, lease, backlog, own: {} },
     {
@@ -67,7 +67,7 @@ describe('a term', () => {
 
   it('is valid only until its old deadline while its record must be written again, which it wants at once', async () => {
     const { clock, term, confirm } = setup();
-    term.meet(ABSENT);
+    term.incarnationChanged(ABSENT);
     expect(term.saveAt).toBe(-Infinity);
     await clock.advance(5_000);
     confirm();

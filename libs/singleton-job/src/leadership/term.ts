@@ -172,7 +172,7 @@ export class Term implements OwnTerm {
   }
 
   /** By the election: another incarnation. The record is to be written again, also if it names this term: it may be older. */
-  meet(before: SeenRecord): void {
+  incarnationChanged(before: SeenRecord): void {
     this.reclaim ??= { by: this.deadline, before };
     this.#unsavedSince = -Infinity;
   }

@@ -5,8 +5,8 @@ import { type JobRecord } from './record.js';
 import { type View } from './view.js';
 
 /** Between two writes of a record that were not carried out. */
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 3_000;
+const FIRST_DELAY_MS = 250;
+const LONGEST_DELAY_MS = 3_000;
 
 /** How a record is to change. */
 export interface RecordChange {
@@ -122,7 +122,7 @@ export class Writer {
   /** When the next one may leave, by the monotonic clock. */
   get nextAt(): number {
     if (this.#failures < 2) return -Infinity;
-    return this.sentAt + Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 2), LONGEST_PAUSE_MS);
+    return this.sentAt + Math.min(FIRST_DELAY_MS * 2 ** (this.#failures - 2), LONGEST_DELAY_MS);
   }
 
   /** A late write may still change the record. */
@@ -155,7 +155,7 @@ export class Writer {
   }
 
   /** Another incarnation. */
-  met(): void {
+  incarnationChanged(): void {
     this.#failures = 0;
   }
 }

@@ -5,7 +5,7 @@ import { type Term } from '../leadership/term.js';
 
 /**
  * A lock that this process holds. It is valid as long as the lease of the replica, until it is released, and works with `await using`. Stop
- * your work when the signal fires. Pass {@link fencingToken} to the resource that you write to: nothing else stops a process that was paused.
+ * your work when the signal fires. Pass {@link fencingToken} to the resource that you write to: nothing else stops a process that was suspended.
  */
 export class LockHandle implements AsyncDisposable {
   /** The name of the lock in events: `lock/nightly-import`. */
@@ -29,7 +29,7 @@ export class LockHandle implements AsyncDisposable {
   }
 
   /**
-   * Fires when the lock is no longer valid, at its safe deadline at the latest. Fires also when the application stops, just before
+   * Fires when the lock is no longer valid, at its deadline at the latest. Fires also when the application stops, just before
    * the lock is released. It does not fire when you release the lock.
    */
   get signal(): AbortSignal {

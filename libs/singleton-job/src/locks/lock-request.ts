@@ -1,6 +1,6 @@
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { lockRecord } from '../leadership/record.js';
-import { isRecord } from '../base/text/describe-value.js';
+import { isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
 import { type OptionRow, Place, readOptions, withDefaults } from '../options/option-table.js';
 import { duration, fromCode, matching } from '../options/option-types.js';
@@ -51,15 +51,15 @@ export function readLockRequest(key: unknown, given: unknown = {}) {
   const problems: string[] = [];
   const at = (name: string): Place => new Place(name, problems);
   const record = readKey(key, at('key'));
-  if (!isRecord(given)) at('options').refuse(given, 'an object', "write them as { wait: '5s' }");
-  const read = readOptions(LOCK_OPTIONS, isRecord(given) ? given : {}, at, FIXES);
+  if (!isObject(given)) at('options').refuse(given, 'an object', "write them as { wait: '5s' }");
+  const read = readOptions(LOCK_OPTIONS, isObject(given) ? given : {}, at, FIXES);
   const { waitMs, signal } = withDefaults(LOCK_OPTIONS, read);
   if (record === undefined || problems.length > 0) throw new InvalidLockError(problems);
   return { record, waitMs, signal };
 }
 
 function readKey(key: unknown, at: Place): string | undefined {
-  const parts = isRecord(key) ? [key['name'], key['tenant']] : [key];
+  const parts = isObject(key) ? [key['name'], key['tenant']] : [key];
   if (parts.every(isKeyPart)) return lockRecord(parts.map(encodeURIComponent).join('/'));
   return at.refuse(key, 'a text, or a name and a tenant, none of them empty', KEY_FIX);
 }

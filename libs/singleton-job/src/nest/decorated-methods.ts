@@ -1,4 +1,4 @@
-import { isRecord } from '../base/text/describe-value.js';
+import { isObject } from '../base/text/describe-value.js';
 import { checkNames, type NamedJob } from '../jobs/check-names.js';
 import { defineJob, type JobDescription } from '../jobs/define-job.js';
 import { declaredClassName, type JobMetadata, JOBS } from '../jobs/job.decorators.js';
@@ -75,7 +75,7 @@ export function describedBy(provider: ProviderRef, problems: string[]): (JobDesc
         ? ` while '${location}' cannot be a name`
         : `: ${notLasting}, and the name of the job must be the same on all replicas`;
     const fallback = notLasting === undefined && isName(location) ? location : undefined;
-    const { name = fallback } = isRecord(metadata.options) ? metadata.options : {};
+    const { name = fallback } = isObject(metadata.options) ? metadata.options : {};
     return { ...metadata, location, module, name: isName(name) ? name : undefined, whyNameless, invoke };
   });
 }

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { isRecord } from '../base/text/describe-value.js';
+import { isObject } from '../base/text/describe-value.js';
 
 /** The fields of a module in the container of Nest that are used here. */
 interface ModuleWithDistance {
@@ -49,7 +49,7 @@ function importsOf(metatype: unknown): readonly { readonly place: string; readon
   if (typeof metatype !== 'function') return [];
   const imported = (Reflect.getMetadata('imports', metatype) as readonly unknown[] | undefined) ?? [];
   return imported.flatMap((entry) => {
-    const dynamic: unknown = isRecord(entry) ? entry['module'] : undefined;
+    const dynamic: unknown = isObject(entry) ? entry['module'] : undefined;
     const isBare = isSingletonJobModule(entry);
     return isBare || isSingletonJobModule(dynamic) ? [{ place: metatype.name, isBare }] : [];
   });

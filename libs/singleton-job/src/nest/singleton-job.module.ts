@@ -22,7 +22,7 @@ import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.e
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/describe-connection.js';
-import { isRecord } from '../base/text/describe-value.js';
+import { isObject } from '../base/text/describe-value.js';
 import { resolveModuleOptions, type ResolvedOptions } from '../options/resolve-options.js';
 import { type SingletonJobOptions } from '../options/singleton-job.options.js';
 import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
@@ -127,7 +127,7 @@ export class SingletonJobModule
    * @throws InvalidOptionsError unless there is one of `useFactory`, `useClass` and `useExisting`
    */
   static override forRootAsync(options: SingletonJobAsyncOptions): DynamicModule {
-    const given: Partial<SingletonJobAsyncOptions> = isRecord(options) ? options : {};
+    const given: Partial<SingletonJobAsyncOptions> = isObject(options) ? options : {};
     const sources = (['useFactory', 'useClass', 'useExisting'] as const).filter((key) => given[key] !== undefined);
     if (sources.length === 1) return super.forRootAsync(options);
     const [got, fix] =

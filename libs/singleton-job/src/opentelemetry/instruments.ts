@@ -25,7 +25,7 @@ export function makeInstruments(meter: Meter) {
       'is_paused',
       '1 where this replica knows that the job is paused on all replicas, 0 where it is not',
     ),
-    leaseRemaining: gauge('lease_remaining_seconds', 'Until the safe deadline of the lease; 0 without one', inSeconds),
+    leaseRemaining: gauge('lease_remaining_seconds', 'Until the deadline of the lease; 0 without one', inSeconds),
     runAge: gauge('run_age_seconds', 'How long the run in flight has taken so far; 0 without one', inSeconds),
     nextTick: gauge('next_tick_timestamp_seconds', 'When the next tick is due, Unix time; 0 if unknown', inSeconds),
     lastSuccess: gauge(

@@ -1,6 +1,6 @@
 import { succeeds } from './succeeds.js';
 import { type ConnectionOptions, isPostgres } from '../store/open-store.js';
-import { describeUrl, describeValue, isPlainObject, isRecord } from '../base/text/describe-value.js';
+import { describeUrl, describeValue, isPlainObject, isObject } from '../base/text/describe-value.js';
 import { type Place, type Reader } from './option-table.js';
 import { didYouMean } from './suggest.js';
 
@@ -52,7 +52,7 @@ const NOT_OF_REDIS = ['url', 'socket', 'hostname', 'user', 'database', 'connecti
 /** Reads `connection`. What a client itself would check is left to it. No message repeats a text that may contain a password. */
 export const readConnection: Reader<ConnectionOptions> = (connection, at) => {
   if (typeof connection === 'string') checkUrl(connection, at);
-  else if (!isRecord(connection) || connection instanceof URL) return at.refuse(connection, KINDS, URL_FIX);
+  else if (!isObject(connection) || connection instanceof URL) return at.refuse(connection, KINDS, URL_FIX);
   else if (isRedisClient(connection)) checkOptions(connection['options'], at);
   else if ('postgres' in connection) checkPostgres(connection, at);
   else if ('nodes' in connection) checkCluster(connection, at);
@@ -104,7 +104,7 @@ function checkPostgres({ postgres, ...others }: Options, connection: Place): voi
 }
 
 function isPool(value: unknown): value is Options {
-  return isRecord(value) && typeof value['connect'] === 'function' && typeof value['totalCount'] === 'number';
+  return isObject(value) && typeof value['connect'] === 'function' && typeof value['totalCount'] === 'number';
 }
 
 function checkCluster({ nodes, options, ...others }: Options, at: Place): void {
@@ -142,7 +142,7 @@ function checkServer(connection: Options, at: Place): void {
 
 /** Checks what a client would take and the library cannot use. */
 function checkOptions(options: unknown, at: Place): void {
-  if (!isRecord(options)) return;
+  if (!isObject(options)) return;
   const { keyPrefix, password = '', host, port, redisOptions, sentinels } = options;
   if (keyPrefix !== undefined && keyPrefix !== null && keyPrefix !== '')
     at.in('keyPrefix').note('is not supported: the keys begin with projectName, so set that instead');

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, isPostgres } from '../store/open-store.js';
-import { describeUrl, isRecord, listSome } from '../base/text/describe-value.js';
+import { describeUrl, isObject, listSome } from '../base/text/describe-value.js';
 import { type ResolvedOptions } from './resolve-options.js';
 
 type Where = Pick<ResolvedOptions, 'store' | 'connection'>;
@@ -19,7 +19,7 @@ export function describeStore({ store, connection }: Where): string | undefined 
 /** A client and a pool keep the options that they were made with. */
 function optionsOf(source: object): Options {
   const options: unknown = Reflect.get(source, 'options');
-  return (isRecord(options) ? options : source) as Options;
+  return (isObject(options) ? options : source) as Options;
 }
 
 function describePostgres({ connectionString, host, port, database }: Options): string {
@@ -35,7 +35,7 @@ function describeRedis(connection: ConnectionOptions & object): string {
   if (Array.isArray(sentinels)) return `Redis '${textOf(name, '')}' of Sentinel ${describeNodes(sentinels, '26379')}`;
   if (typeof path === 'string') return `Redis at ${path}`;
   const database = textOf(db, '0');
-  return `${isRecord(tls) ? 'rediss' : 'redis'}://${describeNode(options)}${database === '0' ? '' : `/${database}`}`;
+  return `${isObject(tls) ? 'rediss' : 'redis'}://${describeNode(options)}${database === '0' ? '' : `/${database}`}`;
 }
 
 function describeNodes(nodes: readonly unknown[], defaultPort?: string): string {
@@ -46,7 +46,7 @@ function describeNodes(nodes: readonly unknown[], defaultPort?: string): string 
 /** A server as ioredis takes it: a URL, a port, or an object. */
 function describeNode(node: unknown, defaultPort = '6379'): string {
   if (typeof node === 'string') return describeUrl(node).replace(/^\w+:\/\/(…@)?/, '');
-  const { host, port } = isRecord(node) ? node : { host: undefined, port: node };
+  const { host, port } = isObject(node) ? node : { host: undefined, port: node };
   const name = textOf(host, 'localhost');
   return `${name.includes(':') ? `[${name}]` : name}:${textOf(port, defaultPort)}`;
 }

@@ -1,5 +1,5 @@
 import { succeeds } from './succeeds.js';
-import { isPlainObject, isRecord } from '../base/text/describe-value.js';
+import { isPlainObject, isObject } from '../base/text/describe-value.js';
 import { type OptionType, type Place, readOptions } from './option-table.js';
 import { fromCode, matching } from './option-types.js';
 
@@ -22,7 +22,7 @@ export const heartbeatThread: OptionType<{ readonly workerFile?: string | URL },
   read: (value, at) => {
     if (value === false) return undefined;
     if (value === true) return Object.freeze({});
-    if (isRecord(value)) return readOptions(PARTS, value, (key) => at.in(key));
+    if (isObject(value)) return readOptions(PARTS, value, (key) => at.in(key));
     return at.refuse(value, 'true, false or { workerFile }', 'write true unless the application is bundled');
   },
 };

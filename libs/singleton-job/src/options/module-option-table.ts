@@ -1,6 +1,6 @@
 import { type JobObserver } from '../base/events/observer.js';
 import { readConnection } from './connection.js';
-import { isClass, isRecord } from '../base/text/describe-value.js';
+import { isClass, isObject } from '../base/text/describe-value.js';
 import { heartbeatThread } from './heartbeat-thread.js';
 import { isName, NAME_RULE, nodeId } from './names.js';
 import { type OptionRow, type OptionType } from './option-table.js';
@@ -18,9 +18,9 @@ const schema = text(
 );
 
 const JOBS_FIX = "write it as { 'price-tick': { period: '1s' } }";
-const jobs = fromCode('object', matching(isRecord, 'an object of overrides by job name', JOBS_FIX));
+const jobs = fromCode('object', matching(isObject, 'an object of overrides by job name', JOBS_FIX));
 
-const observers = listOf((value): value is JobObserver => isRecord(value), {
+const observers = listOf((value): value is JobObserver => isObject(value), {
   what: 'an object with a method for each event',
   fix: 'methods of a provider get events with @OnJobEvent',
   example: '{ runFailed: alert }',
@@ -28,7 +28,7 @@ const observers = listOf((value): value is JobObserver => isRecord(value), {
 
 /** Whether a class is a provider is known only to the container. */
 const isInterceptor = (value: unknown): value is NonNullable<SingletonJobOptions['interceptors']>[number] =>
-  isClass(value) || (isRecord(value) && 'intercept' in value);
+  isClass(value) || (isObject(value) && 'intercept' in value);
 
 const interceptors = listOf(isInterceptor, {
   what: 'an interceptor or the class of one',

@@ -1,4 +1,4 @@
-import { isRecord } from '../base/text/describe-value.js';
+import { isObject } from '../base/text/describe-value.js';
 import { type GivenJobOptions, type JobOptionName, OPTION_FIXES, OVERRIDES } from './job-option-table.js';
 import { Place, readOptions } from './option-table.js';
 import { type FromVariables, jobInVariable, optionInVariable } from './variables.js';
@@ -24,7 +24,7 @@ export function readOverrides(
   const byVariable = Object.create(null) as Record<string, GivenJobOptions>;
   for (const [name, raw] of Object.entries(jobs)) {
     const at = new Place(`jobs.${name}`, problems);
-    if (isRecord(raw)) byName[name] = readOptions(OVERRIDES, raw, (key) => at.in(key), OPTION_FIXES);
+    if (isObject(raw)) byName[name] = readOptions(OVERRIDES, raw, (key) => at.in(key), OPTION_FIXES);
     else if (raw !== undefined) at.refuse(raw, 'an object of options', "write it as { period: '1s' }");
   }
   const jobPrefix = `${variables?.prefix ?? ''}JOBS__`;

@@ -3,7 +3,7 @@ import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { messageOf } from '../base/errors/message-of.js';
 import { isPostgres, type ReadConnection } from '../store/open-store.js';
 import { callConnection, readForEachClient, START_LIMIT_MS } from './connection-function.js';
-import { describeValue, isRecord } from '../base/text/describe-value.js';
+import { describeValue, isObject } from '../base/text/describe-value.js';
 import { formatDuration } from '../base/text/duration.js';
 import { checkThreadConnection } from './heartbeat-thread.js';
 import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
@@ -41,7 +41,7 @@ const HEARTBEATS_PER_EXPIRY = 3;
  * @throws InvalidOptionsError with every mistake, also if the function fails
  */
 export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOptions> {
-  if (!isRecord(raw) || typeof raw['connection'] !== 'function') return resolveOptions(raw);
+  if (!isObject(raw) || typeof raw['connection'] !== 'function') return resolveOptions(raw);
   const { connection, ...others } = raw as { readonly connection: () => unknown; readonly store?: unknown };
   // a store wins, so that nothing needs the connection
   if (others.store !== undefined) return resolveOptions(others);
@@ -68,7 +68,7 @@ export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOption
  * @throws InvalidOptionsError with every mistake
  */
 export function resolveOptions(raw: unknown, variables?: Variables, hostName?: string): ResolvedOptions {
-  if (!isRecord(raw)) {
+  if (!isObject(raw)) {
     const fix = 'pass them to SingletonJobModule.forRoot(), or return them from the factory of forRootAsync()';
     throw new InvalidOptionsError([`options must be an object, got ${describeValue(raw)}: ${fix}`]);
   }

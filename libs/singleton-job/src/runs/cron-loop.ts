@@ -4,7 +4,7 @@ import { type MissedOccurrences } from '../jobs/job-run.js';
 import { leaseOf, replicaOf } from '../leadership/record.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { changeOf } from './inheritance.js';
-import { recordOf } from './single-flight.js';
+import { factsOf } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** A tick that is noticed within this time is on time, even with a smaller misfire grace. */
@@ -126,8 +126,8 @@ export class CronLoop {
     const isMisfire = this.#isPromotion || (!this.#hasWaited && now() - newest > ON_TIME_MS);
     const missed = this.#missedBefore(newest);
     const before = term.own.run;
-    const record = recordOf(term, { occurrence: newest });
-    const mayStart = await runs.claim(term, { lastScheduledAt: newest, run: record });
+    const facts = factsOf(term, { occurrence: newest });
+    const mayStart = await runs.claim(term, { lastScheduledAt: newest, run: facts });
     // what was claimed and may not start is reported by the next leader
     if (!mayStart) return;
     if (!isInTime()) {
@@ -137,7 +137,7 @@ export class CronLoop {
     }
     if (older !== undefined) this.#report(after, older);
     const cause = isMisfire ? 'misfire' : 'schedule';
-    runs.start({ term, record, isWritten: true, missed, scheduledAt: new Date(newest), cause });
+    runs.start({ term, facts, isWritten: true, missed, scheduledAt: new Date(newest), cause });
     this.#ran = newest;
   }
 

@@ -1,6 +1,6 @@
 import { lifeOf } from '../store/store.js';
 import { interruptedRun } from '../leadership/decide.js';
-import { leaseOf, type OwnFields, type RunRecord } from '../leadership/record.js';
+import { leaseOf, type OwnFields, type RunFacts } from '../leadership/record.js';
 import { type Backlog } from '../leadership/past.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 
@@ -22,7 +22,7 @@ export function isClaimed(schedule: AnySchedule): boolean {
  * - After a leader that did not release, the end of the last run of a short interval is not known: it counts as now.
  */
 export function inherit(schedule: AnySchedule, backlog: Backlog): OwnFields {
-  const { left, claimsLostUntil, takenAt, lastHolder } = backlog;
+  const { left, claimsLostUntil, takenAt, lostLeader } = backlog;
   const change = changeOf(schedule, backlog);
   const run = left.run && notAhead(left.run, takenAt);
   // a cron job without one begins now
@@ -31,10 +31,10 @@ export function inherit(schedule: AnySchedule, backlog: Backlog): OwnFields {
     schedule.kind === 'cron'
       ? Math.max(lastScheduledAt, claimsLostUntil, change === 'none' ? 0 : takenAt)
       : lastScheduledAt;
-  const isEndUnknown = schedule.kind === 'interval' && !isClaimed(schedule) && lastHolder !== undefined;
+  const isEndUnknown = schedule.kind === 'interval' && !isClaimed(schedule) && lostLeader !== undefined;
   const ended =
     interruptedRun(run, takenAt) ??
-    (isEndUnknown ? { by: lastHolder, startedAt: takenAt, ...run, endedAt: takenAt } : run);
+    (isEndUnknown ? { by: lostLeader, startedAt: takenAt, ...run, endedAt: takenAt } : run);
   return {
     schedule: schedule.description,
     ...(begin > 0 && { lastScheduledAt: begin }),
@@ -43,7 +43,7 @@ export function inherit(schedule: AnySchedule, backlog: Backlog): OwnFields {
 }
 
 /** A time ahead of the store's is from a clock that was set back. */
-function notAhead(run: RunRecord, storeNow: number): RunRecord {
+function notAhead(run: RunFacts, storeNow: number): RunFacts {
   const { startedAt, endedAt } = run;
   return {
     ...run,
@@ -53,10 +53,10 @@ function notAhead(run: RunRecord, storeNow: number): RunRecord {
 }
 
 /** How many leaders in a row ended without a release, as far as a run of `@WhileLeader` may be the cause. 0: the last one released. */
-export function crashesBefore({ record, lastHolder, takenAt }: Backlog): number {
-  if (lastHolder === undefined) return 0;
+export function crashesBefore({ record, lostLeader, takenAt }: Backlog): number {
+  if (lostLeader === undefined) return 0;
   const { run, holder } = record ?? {};
-  const isInFlight = run?.by === lastHolder && run.endedAt === undefined;
+  const isInFlight = run?.by === lostLeader && run.endedAt === undefined;
   if (!isInFlight) return 1;
   // it ended at the end of the lease at the latest
   const longestMs = takenAt - run.startedAt - (holder === undefined ? 0 : lifeOf(leaseOf(holder)));

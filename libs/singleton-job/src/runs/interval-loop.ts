@@ -1,7 +1,7 @@
 import { type IntervalSchedule } from '../schedule/schedule.js';
 import { nextDue } from './due.js';
 import { isClaimed } from './inheritance.js';
-import { recordOf } from './single-flight.js';
+import { factsOf } from './single-flight.js';
 import { repeat, type TickLoopParts } from './tick-loop.js';
 
 /**
@@ -20,9 +20,9 @@ export function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): 
     // a triggered run counts too: the next run comes one delay after its end
     dueMs: () => Math.max(firstDue, schedule.next(runs.endedAtMs)),
     start: async (scheduledAt) => {
-      const record = recordOf(term);
-      if (isWritten && !(await runs.claim(term, { run: record }))) return;
-      runs.start({ term, record, isWritten, scheduledAt, cause: 'schedule' });
+      const facts = factsOf(term);
+      if (isWritten && !(await runs.claim(term, { run: facts }))) return;
+      runs.start({ term, facts, isWritten, scheduledAt, cause: 'schedule' });
     },
   });
 }

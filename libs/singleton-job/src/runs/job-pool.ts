@@ -56,7 +56,7 @@ export class JobPool {
     this.#compete(runner);
   }
 
-  /** Starts no new run of a job. Resolves when the run in flight has ended and the lock is released. */
+  /** Starts no new run of a job. Resolves when the run in flight has ended and the job is released. */
   async remove(name: string): Promise<void> {
     const runner = this.#jobs.get(name);
     await runner?.withdraw('unregistered');

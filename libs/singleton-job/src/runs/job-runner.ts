@@ -15,7 +15,7 @@ import { CronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { inherit } from './inheritance.js';
 import { intervalLoop } from './interval-loop.js';
-import { recordOf, type RunnerParts, SingleFlight } from './single-flight.js';
+import { factsOf, type RunnerParts, SingleFlight } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
 import { whileLeaderLoop } from './while-leader-loop.js';
 
@@ -67,7 +67,7 @@ export class JobRunner implements Candidate {
     else compete();
   }
 
-  /** Competes no more. Resolves when the lock is released and no run is in flight. */
+  /** Competes no more. Resolves when the job is released and no run is in flight. */
   async withdraw(reason: Reason<'leadershipReleased'>): Promise<void> {
     this.#initialDelay?.cancel();
     await this.election?.withdraw(reason);
@@ -119,17 +119,17 @@ export class JobRunner implements Candidate {
     if (runs.isBusy) return { outcome: 'running' };
     if (this.#quit?.signal.aborted !== false || runs.isClosed || !term.isValid())
       return { outcome: 'lease-unconfirmed' };
-    const record = recordOf(term);
+    const facts = factsOf(term);
     runs.reserve();
     const act = (): void => {
       const scheduledAt = new Date(this.parts.clock.wallNow());
       if (term.isValid() && !runs.isClosed)
         inContextOf(commandId, () => {
-          runs.start({ term, record, isWritten: true, scheduledAt, cause: 'trigger' });
+          runs.start({ term, facts, isWritten: true, scheduledAt, cause: 'trigger' });
         });
       runs.free();
     };
-    return { outcome: 'started', fields: { run: record }, act, cancel: runs.free };
+    return { outcome: 'started', fields: { run: facts }, act, cancel: runs.free };
   }
 
   /** Never rejects. */

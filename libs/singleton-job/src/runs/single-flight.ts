@@ -6,7 +6,7 @@ import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
 import { JobRun, type MissedOccurrences, type RunControl } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
-import { leaseOf, type OwnFields, replicaOf, type RunRecord } from '../leadership/record.js';
+import { leaseOf, type OwnFields, replicaOf, type RunFacts } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
 import { HEALTHY_RUN_MS } from './inheritance.js';
@@ -40,15 +40,16 @@ export interface RunnerParts extends SharedParts {
 /** What a run is started with. */
 interface Start extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
   readonly term: Term;
-  readonly record: RunRecord;
-  /** Whether the store has the record. @default false */
+  /** What the record of the job gets of it. */
+  readonly facts: RunFacts;
+  /** Whether the store has them. @default false */
   readonly isWritten?: boolean;
   /** What a cron run makes up for. @default nothing */
   readonly missed?: MissedOccurrences | null;
 }
 
-/** The record of a run that begins now. */
-export function recordOf(term: Term, more: Pick<RunRecord, 'crashes' | 'occurrence'> = {}): RunRecord {
+/** What a record gets of a run that begins now. */
+export function factsOf(term: Term, more: Pick<RunFacts, 'crashes' | 'occurrence'> = {}): RunFacts {
   const { occurrence } = term.own.run ?? {};
   const by = replicaOf(leaseOf(term.holder));
   return { startedAt: term.storeNow(), by, ...(occurrence !== undefined && { occurrence }), ...more };
@@ -91,7 +92,7 @@ export class SingleFlight {
     this.#settle();
   };
 
-  /** Writes the record of a run before it starts. Resolves to whether it may start. If not, the next leader reports what the record has. */
+  /** Writes that a run is about to start. Resolves to whether it may. If not, the next leader reports what the record has. */
   async claim(term: Term, fields: OwnFields): Promise<boolean> {
     this.reserve();
     const isWritten = await term.claim(fields);
@@ -143,7 +144,7 @@ export class Run implements RunControl {
   readonly info: RunInfo;
   readonly missed: MissedOccurrences | null;
   /** How its method ended. Undefined: it has not. */
-  outcome: Exclude<RunRecord['outcome'], undefined> | undefined;
+  outcome: Exclude<RunFacts['outcome'], undefined> | undefined;
   /** Whether the method was called. False: the lease ended before that, so no run of the job has to end. */
   wasCalled = false;
   /** Why the signal has fired. Undefined: it has not. */
@@ -239,10 +240,10 @@ export class Run implements RunControl {
       }
     }
     this.#timeout?.cancel();
-    const { term, record } = this.begun;
+    const { term, facts } = this.begun;
     const error = message !== undefined && { error: message };
     // no literal of each run begins with a spread and adds to it: V8 gives each such object hidden classes of its own, and frees them late
-    this.#write({ endedAt: term.storeNowAtMost(), outcome: this.outcome, ...error, ...record });
+    this.#write({ endedAt: term.storeNowAtMost(), outcome: this.outcome, ...error, ...facts });
   }
 
   /** Each property by name: a spread of a frozen object is slow. */
@@ -251,7 +252,7 @@ export class Run implements RunControl {
     return { job, kind, cause, scheduledAt, startedAt, fencingToken, durationMs: this.elapsedMs };
   }
 
-  #write(run: RunRecord): void {
+  #write(run: RunFacts): void {
     const { term } = this.begun;
     if (this.#isWritten) void term.save({ run });
     else term.set({ run });
@@ -266,7 +267,7 @@ export class Run implements RunControl {
     const { info, elapsedMs, abortCode } = this;
     if (!this.#isWritten && abortCode === undefined && elapsedMs >= WRITTEN_AFTER_MS) {
       this.#isWritten = true;
-      this.#write(this.begun.record);
+      this.#write(this.begun.facts);
     }
     const sinceAbortMs = clock.now() - this.#abortedMs;
     const isWhileLeader = job.schedule.kind === 'while-leader';

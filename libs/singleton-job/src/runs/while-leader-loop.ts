@@ -2,7 +2,7 @@ import { type WhileLeaderSchedule } from '../schedule/schedule.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { backoffMs } from './backoff.js';
 import { crashesBefore } from './inheritance.js';
-import { recordOf } from './single-flight.js';
+import { factsOf } from './single-flight.js';
 import { repeat, type TickLoopParts } from './tick-loop.js';
 
 /** After so many throws in a row another replica tries: the cause may be this replica. */
@@ -10,7 +10,7 @@ const THROWS_UNTIL_STEP_DOWN = 3;
 
 /**
  * Calls the method at once, and again when it has ended while this replica still leads. Its signal fires as soon as the leadership or the
- * application ends, so that the lock is free when the method has settled.
+ * application ends, so that the job is released when the method has settled.
  */
 export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: TickLoopParts): Promise<void> {
   const { quit, sleeper, stepDown, term, runs } = parts;
@@ -24,7 +24,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
   const firstDueMs = term.startedAt.now + (crashes === 0 ? 0 : delayMs(crashes));
   try {
     // so that the next leader counts on if this process crashes too
-    if (crashes > 0) await sleeper.sleep(Infinity, term.save({ run: recordOf(term, { crashes }) }));
+    if (crashes > 0) await sleeper.sleep(Infinity, term.save({ run: factsOf(term, { crashes }) }));
     await repeat(parts, {
       dueMs: () => {
         // a leader that failed before waits also in its next term
@@ -32,7 +32,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
         return Math.max(firstDueMs, isAgain ? runs.endedAtMs + delayMs(runs.failures) : -Infinity);
       },
       start: (scheduledAt) => {
-        runs.start({ term, record: recordOf(term, { crashes }), scheduledAt, cause: 'schedule' });
+        runs.start({ term, facts: factsOf(term, { crashes }), scheduledAt, cause: 'schedule' });
         crashes = 0;
       },
       ended: () => {

@@ -31,7 +31,7 @@ export interface FixedRateSchedule extends Schedule {
   latest(upTo: number): number;
 }
 
-/** A pause after the end of each run. */
+/** A delay after the end of each run. */
 export interface IntervalSchedule extends Schedule {
   readonly kind: 'interval';
   readonly delayMs: number;

@@ -37,7 +37,7 @@ export interface JobEvents {
     readonly job: string;
     /** The fencing token of the term. */
     readonly fencingToken: number;
-    /** `expired`: the lease was not confirmed before its deadline. `preempted`: another holder has the lock. */
+    /** `expired`: the lease was not confirmed before its deadline. `preempted`: its record has another holder. */
     readonly reason: 'expired' | 'preempted';
   };
 
@@ -45,7 +45,7 @@ export interface JobEvents {
    * This replica gave a term back, after the run had ended. Not called for a term that was lost before.
    *
    * `confirmed` is false when the store did not answer. It is also false with `runInFlight`: a run that ignores its abort still runs when
-   * the connections are closed. In both cases the lock expires by itself.
+   * the connections are closed. In both cases the lease ends by itself.
    */
   leadershipReleased: {
     /** Name of the job. */
@@ -58,7 +58,7 @@ export interface JobEvents {
      */
     readonly reason:
       'shutdown' | 'runner-failed' | 'failed-calls' | 'paused' | 'stepped-down' | 'unregistered' | 'rebalance';
-    /** Whether the store confirmed it. False: the lock expires by itself. */
+    /** Whether the store confirmed it. False: the lease ends by itself. */
     readonly confirmed: boolean;
     /** Whether a run that ignored its abort is still in flight. */
     readonly runInFlight: boolean;

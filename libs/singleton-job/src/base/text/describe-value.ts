@@ -36,7 +36,7 @@ export function isClass(value: unknown): value is abstract new (...args: never[]
 }
 
 /** Whether it is an object with options: a literal or an instance of a class, but not a list. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

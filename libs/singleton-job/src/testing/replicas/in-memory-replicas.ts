@@ -51,7 +51,7 @@ export class InMemoryReplicas {
     return replica;
   }
 
-  /** The replica that has the lock of a job. Undefined: none. A killed replica has it until another one takes over. */
+  /** The replica that leads a job. Undefined: none. A killed replica leads it until another one takes over. */
   leaderOf(job: string): string | undefined {
     const holder = this.server.holderOf(job);
     return holder === undefined ? undefined : replicaOf(leaseOf(holder));
