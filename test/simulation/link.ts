@@ -19,14 +19,20 @@ interface Connection {
   in: number;
 }
 
-/** The first part of a request, which returns the second. */
-type Work<T> = () => () => T;
+/** A request on its way: the first part of what the store does returns the second. */
+interface Request<T> {
+  readonly kind: RequestKind;
+  readonly words: readonly unknown[];
+  readonly work: () => () => T;
+}
 
 interface Answer<T> {
   readonly value: T;
   readonly readAt: number;
   readonly at: number;
 }
+
+const nothing = (): Promise<never> => new Promise(() => undefined);
 
 /** The store as one process sees it, or its heartbeat thread: requests may be lost, late, repeated or refused on the way. */
 export class Link implements Store {
@@ -46,30 +52,40 @@ export class Link implements Store {
     private readonly process: SimulatedProcess,
     private readonly deliver: Deliver,
   ) {
-    this.publish = world.setting.canPublish ? (names) => this.#publish(names) : undefined;
+    if (!world.setting.canPublish) return;
+    this.publish = async (names) => {
+      if (this.#connection === undefined || this.isCut()) throw new Error('not connected');
+      world.publish(names);
+    };
   }
 
   addListener(listener: StoreListener): () => void {
     return this.#listeners.add(listener);
   }
 
-  sync(request: SyncRequest): Promise<SyncResult> {
+  async sync(request: SyncRequest): Promise<SyncResult> {
     const { server } = this.world;
-    return this.#ask('sync', request, () => server.beginSync(request));
+    const { grant, revoke } = request;
+    // without what most requests do
+    const words = [
+      'sync',
+      ...(grant.length > 0 ? ['grant', grant] : []),
+      ...(revoke.length > 0 ? ['revoke', revoke] : []),
+    ];
+    const answer = await this.#ask({ kind: 'sync', words, work: () => server.beginSync(request) });
+    [this.readAt, this.syncedAt] = [answer.readAt, answer.at];
+    return answer.value;
   }
 
-  compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]> {
+  async compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]> {
     const { server, rules } = this.world;
-    return this.#ask('compareAndSet', request, () => () => {
-      const answer = server.compareAndSet(request);
-      rules.written(request, answer);
-      return answer;
-    });
-  }
-
-  async #publish(names: readonly string[] | '*'): Promise<void> {
-    if (this.#connection === undefined || this.isCut()) throw new Error('not connected');
-    this.world.publish(names);
+    const words = request.writes.map(({ name, ifRevision, value }) => `writes ${name} ${ifRevision} ${value}`);
+    const write = () => {
+      const revisions = server.compareAndSet(request);
+      rules.written(request, revisions);
+      return revisions;
+    };
+    return (await this.#ask({ kind: 'compareAndSet', words, work: () => write })).value;
   }
 
   open(): void {
@@ -94,15 +110,11 @@ export class Link implements Store {
   }
 
   /** It says that no messages arrive. */
-  deafen(ms: number): void {
+  async deafen(ms: number): Promise<void> {
     this.#deafUntil = this.world.t + ms;
-    const tell = (isListening: boolean): void => {
-      if (this.#connection !== undefined) this.#tell((listener) => listener.listening?.(isListening));
-    };
-    tell(false);
-    this.world.after(ms, () => {
-      tell(true);
-    });
+    if (this.#connection !== undefined) this.#tell((listener) => listener.listening?.(false));
+    await this.world.sleep(ms);
+    if (this.#connection !== undefined) this.#tell((listener) => listener.listening?.(true));
   }
 
   hint(names: readonly string[] | '*'): void {
@@ -139,58 +151,46 @@ export class Link implements Store {
     void this.#connect();
   }
 
-  async #ask<T>(kind: RequestKind, request: SyncRequest | CasRequest, work: Work<T>): Promise<T> {
+  /** Whatever the process hears first counts: the answer, an error, the end of the connection, or the timeout. */
+  async #ask<T>(request: Request<T>): Promise<Answer<T>> {
     const connection = this.#connection;
     if (connection === undefined) throw new Error('not connected');
-    return new Promise((resolve, reject) => {
-      const settle = (done: () => void): void => {
+    let fail: (reason: string) => void = () => undefined;
+    const lost = new Promise<never>((_resolve, reject) => {
+      fail = (reason) => {
         this.deliver(() => {
-          if (!connection.open.delete(fail)) return;
-          timeout.cancel();
-          done();
-        });
-      };
-      const fail = (reason: string): void => {
-        settle(() => {
           reject(new Error(reason));
         });
       };
-      connection.open.add(fail);
-      const timeout = this.process.clock(this.deliver).setTimer(this.world.setting.timeoutMs, () => {
-        fail('timed out');
-        if (this.#connection === connection) this.break('timed out');
-      });
-      const arrived = (answer: Answer<T> | undefined): void => {
-        if (answer === undefined) return;
-        settle(() => {
-          if (kind === 'sync') [this.readAt, this.syncedAt] = [answer.readAt, answer.at];
-          resolve(answer.value);
-        });
-      };
-      this.#travel(kind, connection, request, work).then(arrived, (error: unknown) => {
-        fail((error as Error).message);
-      });
     });
+    connection.open.add(fail);
+    const timeout = this.process.clock(this.deliver).setTimer(this.world.setting.timeoutMs, () => {
+      fail('timed out');
+      if (this.#connection === connection) this.break('timed out');
+    });
+    const heard = (): Promise<void> => new Promise(this.deliver);
+    const answer = this.#travel(request, connection).finally(heard);
+    try {
+      return await Promise.race([answer, lost]);
+    } finally {
+      connection.open.delete(fail);
+      timeout.cancel();
+    }
   }
 
-  /** There and back. Undefined: no answer arrives. Rejects with an error that arrives. */
-  async #travel<T>(
-    kind: RequestKind,
-    connection: Connection,
-    request: SyncRequest | CasRequest,
-    work: Work<T>,
-  ): Promise<Answer<T> | undefined> {
+  /** There and back. It never settles if no answer arrives, and rejects with an error that arrives. */
+  async #travel<T>({ kind, words, work }: Request<T>, connection: Connection): Promise<Answer<T>> {
     const { world, process } = this;
     const { chance, setting } = world;
     const { fate, lateMs } = world.fateOf(process.place, kind);
     const carryOut = (part: () => T, isLate = false): T => {
-      world.say(process.id, isLate ? 'LATE' : '', ...inWords(request));
+      world.say(process.id, isLate ? 'LATE' : '', ...words);
       const value = part();
       world.rules.carriedOut(isLate);
       return value;
     };
     const repeat = async (ms: number): Promise<void> => {
-      world.faultUntil(world.t + ms);
+      world.rules.faultUntil(world.t + ms);
       await world.sleep(ms);
       if (world.isUp) carryOut(work(), true);
     };
@@ -204,31 +204,23 @@ export class Link implements Store {
       if (fate === 'late' || (this.isCut() && chance.is(0.4)))
         void repeat(lateMs ?? chance.between(5, chance.is(0.5) ? 2_000 : 30_000));
       if (fate === 'late' && chance.is(0.5)) throw new Error('rejected');
-      return undefined;
+      return nothing();
     }
-    await travel('out', world.delay() + world.stalledMs);
+    await travel('out', world.delay() + Math.max(0, world.stalledUntil - world.t));
     if (fate === 'rejected-before') throw new Error('rejected');
     while (!world.isUp && setting.hasProxy) await world.nextServer();
     if (!world.isUp && world.refuses) throw new Error('refused');
     const { life, t: readAt } = world;
-    if (!world.serves(setting.hasProxy ? life : connection.life)) return undefined;
+    if (!world.serves(setting.hasProxy ? life : connection.life)) return nothing();
     const part = work();
     if (kind === 'sync' && setting.isSplit) await world.sleep(chance.between(0, 2 * setting.delayMs[1]));
-    if (!world.serves(life)) return undefined;
+    if (!world.serves(life)) return nothing();
     const answer = { value: carryOut(part), readAt, at: world.t };
     if (fate === 'doubled') void repeat(chance.is(0.3) ? chance.between(0.05, 1) : chance.between(0, 30_000));
-    if (fate === 'answer-lost' || this.isCut()) return undefined;
+    if (fate === 'answer-lost' || this.isCut()) return nothing();
     await travel('in', world.delay());
-    if (this.isCut() || (world.life !== connection.life && this.#connection !== connection)) return undefined;
+    if (this.isCut() || (world.life !== connection.life && this.#connection !== connection)) return nothing();
     if (fate === 'rejected-after') throw new Error('rejected');
     return answer;
   }
-}
-
-/** Without what most requests do. */
-function inWords(request: SyncRequest | CasRequest): readonly unknown[] {
-  if ('writes' in request)
-    return request.writes.map(({ name, ifRevision, value }) => `writes ${name} ${ifRevision} ${value}`);
-  const { grant, revoke } = request;
-  return ['sync', ...(grant.length > 0 ? ['grant', grant] : []), ...(revoke.length > 0 ? ['revoke', revoke] : [])];
 }

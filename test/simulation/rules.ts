@@ -1,10 +1,10 @@
-import { trustedMs } from '../../libs/singleton-job/src/leadership/lease.js';
 import { type RunInfo } from '../../libs/singleton-job/src/base/events/run-info.js';
+import { trustedMs } from '../../libs/singleton-job/src/leadership/lease.js';
 import { jobOf, type JobRecord, jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { type CasRequest } from '../../libs/singleton-job/src/store/store.js';
-import { type ApplicationParts } from './application.js';
+import { type Observer } from './application.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { type CommandKind, type FaultOf } from './story.js';
 import { type World } from './world.js';
@@ -38,6 +38,25 @@ class Watched {
   syncedAt = -Infinity;
   syncedBefore: number | undefined;
   metAt = -Infinity;
+
+  /** When it was last sure of its lease. */
+  sureAt({ reclaim }: Term): number {
+    return reclaim === undefined ? this.syncedAt : (this.syncedBefore ?? this.syncedAt);
+  }
+}
+
+/** What is known of a record. */
+class Known {
+  /** Its terms, the oldest first. */
+  led: readonly Led[] = [];
+  maxToken = -Infinity;
+  startedAt = -Infinity;
+  endedAt = -Infinity;
+  /** When it was last led, or had not to be. */
+  ledAt = -Infinity;
+  pausedSince: number | undefined;
+  /** When it was deleted. */
+  lostAt = -Infinity;
 }
 
 /** A term that has begun. */
@@ -45,13 +64,17 @@ interface Led {
   readonly term: Term;
   readonly process: SimulatedProcess;
   readonly watched: Watched;
-  /** Undefined: a lock. */
-  readonly job: string | undefined;
   readonly beganAt: number;
-  /** When its last run started. */
-  startedAt?: number;
   /** A newer term that it was allowed to overlap with. */
   excusedBeside?: Term;
+}
+
+/** A start of a cron occurrence. */
+interface Start {
+  readonly led: Led | undefined;
+  readonly process: SimulatedProcess;
+  /** How far its wall clock was ahead. */
+  readonly aheadMs: number;
 }
 
 /** What a caller wanted. */
@@ -68,11 +91,9 @@ interface Call {
 /** Sees everything at real instants, and remembers the first rule that was broken. Exceptions are at the end. */
 export class Rules {
   violation: { readonly rule: Rule; readonly text: string } | undefined;
-  readonly excused = new Map<string, number>();
-  readonly count = { terms: 0, runs: 0 };
-  readonly #watched = new Map<SimulatedProcess, Watched>();
-  /** By name of the record, the oldest first. */
-  readonly #led = new Map<string, Led[]>();
+  readonly excused = new Set<string>();
+  terms = 0;
+  readonly #known = new Map<string, Known>();
   // calm
   #lastFault = 0;
   #hintsCalmAt = 0;
@@ -92,25 +113,17 @@ export class Rules {
   #wasSetBack = false;
   /** Lost in a restart that not all can notice. */
   #hiddenLossAt = -Infinity;
+  /** A server of before has come back. Only these notice, who have met another one in between. */
+  #aware: readonly SimulatedProcess[] = [];
   /** `name` undefined: of all records, or many. */
   readonly #losses: { readonly at: number; readonly name?: string }[] = [];
-  /** A server of before has come back. Only these notice, who have met another one in between. */
-  #aware = new Set<SimulatedProcess>();
-  readonly #recordLostAt = new Map<string, number>();
   readonly #lostClaims: { readonly name: string; readonly above: number; readonly upTo: number }[] = [];
   // what the replicas did
-  readonly #maxToken = new Map<string, number>();
   readonly #tokenOf = new Map<string, number>();
   /** When a holder first wrote in this incarnation. */
   readonly #wroteAt = new Map<string, number>();
-  readonly #starts = new Map<
-    string,
-    { readonly led: Led | undefined; readonly id: string; readonly aheadMs: number }
-  >();
-  readonly #lastStart = new Map<string, number>();
-  readonly #lastEnd = new Map<string, number>();
-  readonly #lastLed = new Map<string, number>();
-  readonly #pausedSince = new Map<string, number>();
+  /** By occurrence. */
+  readonly #starts = new Map<string, Start>();
   #wasLocked = true;
   // what callers wanted
   readonly #calls: Call[] = [];
@@ -118,9 +131,8 @@ export class Rules {
   readonly #lostTriggers = new Set<string>();
 
   constructor(private readonly world: World) {
-    const { lifeMs, jobs, places } = world.setting;
-    const lives = [lifeMs, ...jobs.map((job) => job.lifeMs), ...places.flatMap((one) => Object.values(one.otherLives))];
-    this.#maxLifeMs = Math.max(...lives);
+    const { lifeMs, jobs } = world.setting;
+    this.#maxLifeMs = Math.max(lifeMs, ...jobs.map((job) => job.lifeMs));
     this.#heartbeatMs = Math.min(3_000, this.#maxLifeMs / 4);
     this.#boundMs = this.#maxLifeMs + this.#heartbeatMs + 1_500;
   }
@@ -129,19 +141,23 @@ export class Rules {
     return this.world.t;
   }
 
-  #violate(rule: Rule, text: string): void {
-    if (this.violation !== undefined) return;
+  #of(name: string): Known {
+    const known = this.#known.get(name) ?? new Known();
+    this.#known.set(name, known);
+    return known;
+  }
+
+  #check(rule: Rule, holds: boolean, text: string): void {
+    if (holds || this.violation !== undefined) return;
     this.violation = { rule, text };
     this.world.say('**', rule, text);
   }
 
   begin(): void {
-    const everyMs = this.#maxLifeMs < 2_000 ? 100 : 250;
-    const sample = (): void => {
+    this.world.after(this.#maxLifeMs < 2_000 ? 100 : 250, () => {
       this.#sample();
-      this.world.after(everyMs, sample);
-    };
-    this.world.after(everyMs, sample);
+      this.begin();
+    });
   }
 
   faultUntil(to: number): void {
@@ -153,12 +169,15 @@ export class Rules {
     this.#hintsCalmAt = this.#t + 10_000 + this.#heartbeatMs;
   }
 
+  #calmMs(since = 0): number {
+    return this.#t - Math.max(since, this.#lastFault, this.#hintsCalmAt);
+  }
+
   // ---- Terms
 
-  observerOf(process: SimulatedProcess): ApplicationParts['observer'] {
+  observerOf(process: SimulatedProcess): Observer {
     const watched = new Watched();
     const { link } = process;
-    this.#watched.set(process, watched);
     const ended = (info: RunInfo): void => {
       this.#runEnded(process, info);
     };
@@ -175,7 +194,7 @@ export class Rules {
       // a leader does not go by what it reads while a write is under way: its answer is newer
       seen: ({ name, writer }) => writer.isOpen || watched.seenAt.set(name, link.readAt),
       gained: (term) => {
-        this.#began({ term, process, watched, job: jobOf(term.name), beganAt: this.#t });
+        this.#began({ term, process, watched, beganAt: this.#t });
       },
       runStarted: (info) => {
         this.#runStarted(process, info);
@@ -188,70 +207,61 @@ export class Rules {
 
   #began(led: Led): void {
     const { term, process } = led;
-    this.count.terms += 1;
+    const known = this.#of(term.name);
+    this.terms += 1;
     this.world.say(process.id, 'LEADS', term.name, term.holder, 'token', term.fencingToken);
-    this.#led.set(term.name, [...this.#terms(term.name), led]);
+    known.led = [...known.led, led];
     term.signal.addEventListener('abort', () => {
-      this.#ended(led);
+      if (!process.isOver) this.#ended(led);
     });
     this.#checkOverlap(term.name);
   }
 
-  #terms(name: string): readonly Led[] {
-    return this.#led.get(name) ?? [];
-  }
-
   #ended(led: Led): void {
-    const { term, process, watched, beganAt } = led;
-    const { name, end, reclaim, orders, holder } = term;
-    if (process.isOver) return;
+    const { term, process, beganAt } = led;
+    const { name, end, orders, holder } = term;
+    const known = this.#of(name);
     this.world.say(process.id, 'ENDS', name, holder, end);
     if (orders.open?.outcome === 'started') this.#lostTriggers.add(orders.open.id);
     // a process that ends may leave a run behind, whose lease is not given back
-    if (end !== 'abandoned' || !isBusy(led)) this.#forget(name, (other) => other !== led);
+    if (end !== 'abandoned' || !isBusy(led)) known.led = known.led.filter((other) => other !== led);
     const election = process.replica.find(name);
     if (end === 'abandoned' || election === undefined) return;
-    const value = election.record?.value;
+    const { value, isUnreadable } = election.record ?? {};
     if (end === 'released') {
       const isWish = (call: Call): boolean => call.name === name && call.kind === 'pause' && call.at > beganAt - 3_000;
       const isMeant = !election.isWanted || process.isStopping || this.#calls.some(isWish);
-      if (value?.pausedAt !== undefined && !isMeant && !this.#isHiddenFrom(process))
-        this.#violate('K2', `${name}: released for an old pause`);
+      const isOld = value?.pausedAt !== undefined && !isMeant && !this.#isHiddenFrom(process);
+      this.#check('K2', !isOld, `${name}: released for an old pause`);
       return;
     }
-    if (this.#calmMs(0) > this.#boundMs) this.#violate('L2', `${name}: a term ended (${String(end)}) in calm`);
-    if (reclaim === undefined || this.#isHiddenFrom(process)) return;
+    this.#check('L2', this.#calmMs() <= this.#boundMs, `${name}: a term ended (${String(end)}) in calm`);
+    if (term.reclaim === undefined || this.#isHiddenFrom(process)) return;
     const isOfNow = value?.incarnation === process.replica.view.incarnation.id;
     const isOther = value?.holder !== undefined && value.holder !== holder && isOfNow;
-    if (
-      end === 'preempted' &&
-      !isOther &&
-      !election.record?.isUnreadable &&
-      (value?.fencingToken ?? 0) <= term.fencingToken
-    )
-      this.#violate('K1', `${name}: the term was lost in a new incarnation, to nobody`);
-    const { metAt } = watched;
+    const isTaken = isOther || isUnreadable === true || (value?.fencingToken ?? 0) > term.fencingToken;
+    this.#check('K1', end !== 'preempted' || isTaken, `${name}: the term was lost in a new incarnation, to nobody`);
+    const inTime = end === 'expired' && this.#wasInTime(led);
+    this.#check('K1', !inTime, `${name}: the term ended although its replica had reached the store`);
+  }
+
+  /** Nothing has disturbed the replica since it met the incarnation, and that is long enough. */
+  #wasInTime({ term, beganAt, watched: { metAt } }: Led): boolean {
     const isCalm = this.#faults.every(
       ({ from, to }) => to < metAt - 1 || from > this.#t || (from === to && to < metAt),
     );
-    if (end === 'expired' && isCalm && metAt > beganAt && this.#t - metAt > 0.25 * term.lease.lifeMs)
-      this.#violate('K1', `${name}: the term ended although its replica had reached the store`);
-  }
-
-  #forget(name: string, isLeft: (led: Led) => boolean): void {
-    this.#led.set(name, this.#terms(name).filter(isLeft));
+    return isCalm && metAt > beganAt && this.#t - metAt > 0.25 * term.lease.lifeMs;
   }
 
   over(process: SimulatedProcess): void {
     this.world.say(process.id, 'is over');
-    for (const [name, all] of this.#led) {
-      for (const led of all) {
-        const { term } = led;
-        if (led.process !== process) continue;
-        if (isBusy(led) && this.#isValid(led)) this.#lastEnd.set(name, this.#t);
-        if (term.orders.open?.outcome === 'started') this.#lostTriggers.add(term.orders.open.id);
+    for (const known of this.#known.values()) {
+      for (const led of known.led.filter((one) => one.process === process)) {
+        const { open } = led.term.orders;
+        if (isBusy(led) && this.#isValid(led)) known.endedAt = this.#t;
+        if (open?.outcome === 'started') this.#lostTriggers.add(open.id);
       }
-      this.#forget(name, (led) => led.process !== process);
+      known.led = known.led.filter((led) => led.process !== process);
     }
     process.isOver = true;
   }
@@ -271,62 +281,56 @@ export class Rules {
   }
 
   #checkOverlap(name: string): void {
-    const valid = this.#terms(name).filter((led) => this.#isValid(led));
-    valid.slice(1).forEach((newer, index) => {
+    const valid = this.#of(name).led.filter((led) => this.#isValid(led));
+    for (const [index, newer] of valid.slice(1).entries()) {
       const older = valid[index] as Led;
-      if (older.process === newer.process) return;
-      if (this.#goesOnBeside(name, older, newer) || this.#mayOverlap(name, older, newer))
-        older.excusedBeside = newer.term;
-      else this.#violate('S1', `${name}: ${older.term.holder} and ${newer.term.holder} lead`);
-    });
+      if (older.process === newer.process) continue;
+      const isExcused = this.#goesOnBeside(older, newer) || this.#mayOverlap(older, newer);
+      this.#check('S1', isExcused, `${name}: ${older.term.holder} and ${newer.term.holder} lead`);
+      older.excusedBeside = newer.term;
+    }
   }
 
   // ---- Runs
 
   #ledBy(process: SimulatedProcess, { job, fencingToken }: RunInfo): Led | undefined {
-    const isOf = (led: Led): boolean => led.process === process && led.term.fencingToken === fencingToken;
-    return this.#terms(jobRecord(job)).find(isOf);
+    const { led } = this.#of(jobRecord(job));
+    return led.find((one) => one.process === process && one.term.fencingToken === fencingToken);
   }
 
   #runEnded(process: SimulatedProcess, info: RunInfo): void {
     const led = this.#ledBy(process, info);
+    const known = this.#of(jobRecord(info.job));
     const isLed = led !== undefined && this.#isValid(led);
-    const isStubborn = this.world.setting.jobs.find(({ name }) => name === info.job)?.isStubborn;
-    const name = jobRecord(info.job);
-    // exception: a run that outlived its lease, because its process stood still or it does not end. No replica can see its end
-    const stoodStill = process.resumedAt >= last(this.#lastStart, name);
-    if (isLed || (!stoodStill && !isStubborn)) this.#lastEnd.set(name, this.#t);
+    if (isLed || !this.#mayEndUnseen(process, info.job)) known.endedAt = this.#t;
   }
 
   #runStarted(process: SimulatedProcess, info: RunInfo): void {
-    const { id, aheadMs } = process;
     const { cause, kind } = info;
     const name = jobRecord(info.job);
     const led = this.#ledBy(process, info);
-    this.count.runs += 1;
-    this.#lastStart.set(name, this.#t);
-    if (led === undefined || !this.#isValid(led)) this.#violate('S0', `${name}: ${id} started without a valid term`);
+    const known = this.#of(name);
+    known.startedAt = this.#t;
+    this.#check('S0', led !== undefined && this.#isValid(led), `${name}: ${process.id} started without a valid term`);
     if (cause === 'trigger') {
       const command = [...(led?.term.orders.ignored ?? [])].at(-1) ?? '';
       const times = (this.#triggered.get(command) ?? 0) + 1;
       this.#triggered.set(command, times);
-      if (times > 1) this.#violate('T1', `${command} ran twice`);
+      this.#check('T1', times === 1, `${command} ran twice`);
     } else if (kind === 'cron') {
       const occurrence = info.scheduledAt.getTime();
       const key = `${name}@${occurrence}`;
-      this.world.say(id, 'RUNS', key);
       const first = this.#starts.get(key);
-      const isBeside = areBeside(first?.led, led) && this.#excuse('a cron occurrence, by two leaders');
-      const wasEarlier = first !== undefined && first.aheadMs > aheadMs;
-      if (first !== undefined && !isBeside && !this.#mayStartAgain(process, name, occurrence, wasEarlier))
-        this.#violate('S3', `${key} started twice, by ${first.id} and ${id}`);
-      this.#starts.set(key, { led, id, aheadMs });
+      this.world.say(process.id, 'RUNS', key);
+      const again = { led, process, aheadMs: process.aheadMs };
+      const isExcused = first === undefined || this.#mayStartAgain(name, occurrence, first, again);
+      this.#check('S3', isExcused, `${key} started twice, by ${String(first?.process.id)} and ${process.id}`);
+      this.#starts.set(key, again);
     } else if (kind === 'interval') {
       const { periodMs = 0 } = this.world.setting.jobs.find((one) => one.name === info.job) ?? {};
-      const gapMs = this.#t - last(this.#lastEnd, name);
-      const isEarly = gapMs < periodMs * 0.985 - 40 - this.world.setting.delayMs[1];
-      if (isEarly && !this.#mayRunEarly(name))
-        this.#violate('S4', `${name}: ${gapMs.toFixed(0)} ms after the last run`);
+      const gapMs = this.#t - known.endedAt;
+      const isLate = gapMs >= periodMs * 0.985 - 40 - this.world.setting.delayMs[1];
+      this.#check('S4', isLate || this.#mayRunEarly(known), `${name}: ${gapMs.toFixed(0)} ms after the last run`);
     }
   }
 
@@ -347,34 +351,34 @@ export class Rules {
   }
 
   written({ writes }: CasRequest, revisions: readonly (number | undefined)[]): void {
-    writes.forEach(({ name, value }, index) => {
+    for (const [index, { name, value }] of writes.entries()) {
       const { holder, fencingToken = 0 } = JSON.parse(value) as JobRecord;
-      if (revisions[index] === undefined || holder === undefined) return;
+      if (revisions[index] === undefined || holder === undefined) continue;
       if (!this.#wroteAt.has(holder)) this.#wroteAt.set(holder, this.#t);
+      const known = this.#of(name);
       const before = this.#tokenOf.get(holder);
-      const max = last(this.#maxToken, name);
-      if (before === fencingToken) return;
-      if (before !== undefined) this.#violate('S2', `${name}: the token of ${holder} changed`);
-      if (fencingToken <= max && !this.#mayRepeatToken(name))
-        this.#violate('S2', `${name}: ${fencingToken} after ${max}`);
+      if (before === fencingToken) continue;
+      this.#check('S2', before === undefined, `${name}: the token of ${holder} changed`);
+      const isLarger = fencingToken > known.maxToken || this.#mayRepeatToken(name);
+      this.#check('S2', isLarger, `${name}: ${fencingToken} after ${known.maxToken}`);
       this.#tokenOf.set(holder, fencingToken);
-      this.#maxToken.set(name, Math.max(max, fencingToken));
-    });
+      known.maxToken = Math.max(known.maxToken, fencingToken);
+    }
   }
 
   restarted({ data, clockMs }: FaultOf<'restart'>, before: MemoryData): void {
-    const { server, processes } = this.world;
-    const isLoss = data !== 'kept';
-    const isUnseen = this.world.setting.isHidden || data === 'old';
+    const { server, processes, setting } = this.world;
+    const isUnseen = setting.isHidden || data === 'old';
     if (clockMs < 0) this.#wasSetBack = true;
     if (clockMs > 0) this.#aheadAt = this.#t;
     if (isUnseen && clockMs > 0) this.#jumpedAheadAt = this.#t;
-    if (isUnseen && isLoss) {
+    if (data === 'kept') return;
+    if (isUnseen) {
       const met = server.noted?.id;
       this.#hiddenLossAt = this.#t;
-      this.#aware = new Set(processes.filter(({ replica: { view } }) => !view.isEmpty && view.incarnation.id !== met));
+      this.#aware = processes.filter(({ replica: { view } }) => !view.isEmpty && view.incarnation.id !== met);
     }
-    if (isLoss) this.dataLost(before);
+    this.dataLost(before);
   }
 
   dataLost(before: MemoryData): void {
@@ -388,7 +392,7 @@ export class Rules {
 
   recordLost(name: string): void {
     this.faultUntil(this.#t + 13_000);
-    this.#recordLostAt.set(name, this.#t);
+    this.#of(name).lostAt = this.#t;
     this.#losses.push({ at: this.#t, name });
     this.#lostClaims.push({ name, above: 0, upTo: Infinity });
   }
@@ -401,54 +405,47 @@ export class Rules {
   // ---- Whether things go on, at samples
 
   #sample(): void {
-    for (const name of this.#led.keys()) this.#checkOverlap(name);
+    for (const name of this.#known.keys()) this.#checkOverlap(name);
     for (const { name: job, kind, periodMs, longRunMs } of this.world.setting.jobs) {
       const name = jobRecord(job);
-      const led = this.#terms(name).find((one) => this.#isValid(one));
+      const known = this.#of(name);
+      const led = known.led.find((one) => this.#isValid(one));
       const isPaused = this.world.server.look(name)?.pausedAt !== undefined;
-      if (!isPaused) this.#pausedSince.delete(name);
-      else if (!this.#pausedSince.has(name)) this.#pausedSince.set(name, this.#t);
-      // a run of before is waited for where its lease goes on
-      const isRunning = this.world.processes.some(({ isOver, app }) => !isOver && !app.isIdle(job));
-      const mayBeFree = isPaused || isRunning || this.world.server.isUnreadable(name);
-      if (led !== undefined || mayBeFree || !this.#isWanted(name) || this.#isHeldUnseen(name))
-        this.#lastLed.set(name, this.#t);
-      const leaderlessMs = this.#calmMs(last(this.#lastLed, name));
-      if (leaderlessMs > this.#boundMs)
-        this.#violate('L1', `${name}: no leader for ${leaderlessMs.toFixed(0)} ms of calm`);
+      known.pausedSince = isPaused ? (known.pausedSince ?? this.#t) : undefined;
+      if (led !== undefined || isPaused || this.#mayBeFree(name)) known.ledAt = this.#t;
+      const freeMs = this.#calmMs(known.ledAt);
+      this.#check('L1', freeMs <= this.#boundMs, `${name}: no leader for ${freeMs.toFixed(0)} ms of calm`);
       if (led === undefined) continue;
-      const pausedMs = isPaused ? this.#calmMs(last(this.#pausedSince, name)) : 0;
-      if (pausedMs > 11_000 + this.#heartbeatMs + longRunMs) this.#violate('L3', `${name} is led though paused`);
-      const lastRun = Math.max(led.beganAt, last(this.#lastStart, name), last(this.#lastEnd, name));
+      const pausedMs = isPaused ? this.#calmMs(known.pausedSince) : 0;
+      this.#check('L3', pausedMs <= 11_000 + this.#heartbeatMs + longRunMs, `${name} is led though paused`);
       // a cron occurrence may be claimed already, by a clock that is ahead
       const isDue = kind !== 'cron' && !isBusy(led) && !isPaused && led.term.end === undefined;
-      if (isDue && this.#calmMs(lastRun) > 2.2 * periodMs + 1_500) this.#violate('L6', `${name} does not run`);
+      const idleMs = this.#calmMs(Math.max(led.beganAt, known.startedAt, known.endedAt));
+      this.#check('L6', !isDue || idleMs <= 2.2 * periodMs + 1_500, `${name} does not run`);
     }
   }
 
-  #calmMs(since: number): number {
-    return this.#t - Math.max(since, this.#lastFault, this.#hintsCalmAt);
-  }
-
-  #isWanted(name: string): boolean {
-    return this.world.processes.some(
+  /** A run of before is waited for where its lease goes on, or no replica that is well wants it or can read it. */
+  #mayBeFree(name: string): boolean {
+    const { processes, server } = this.world;
+    const isWanted = processes.some(
       ({ isWell, link, replica }) => isWell && !link.isCut() && replica.find(name)?.isWanted === true,
     );
+    const isRunning = processes.some(({ isOver, app }) => !isOver && !app.isIdle(jobOf(name) ?? ''));
+    return !isWanted || isRunning || server.isUnreadable(name) || this.#isHeldUnseen(name);
   }
 
   killedInStop({ id, app }: SimulatedProcess, since: number): void {
     const isBusy = this.world.setting.jobs.some(
-      ({ name }) => app.isBusy(name) || this.#t - last(this.#lastEnd, jobRecord(name)) < 1_000,
+      ({ name }) => app.isBusy(name) || this.#t - this.#of(jobRecord(name)).endedAt < 1_000,
     );
-    if (this.#lastFault <= since + 1 && !isBusy) this.#violate('L4', `${id} could not stop`);
+    this.#check('L4', isBusy || this.#lastFault > since + 1, `${id} could not stop`);
   }
 
   /** The last caller of a lock. */
   lastLock(): () => void {
     this.#wasLocked = false;
-    return () => {
-      this.#wasLocked = true;
-    };
+    return () => (this.#wasLocked = true);
   }
 
   // ---- What callers wanted
@@ -465,63 +462,64 @@ export class Rules {
     for (const { id, kind, at, outcome } of this.#calls) {
       if (kind !== 'trigger' || outcome === undefined) continue;
       const times = this.#triggered.get(id) ?? 0;
-      if (outcome === 'started' && times === 0 && this.#mayBeLost(id, at)) continue;
-      const isTrue = outcome === 'started' ? times === 1 : outcome === 'no-answer' || times === 0;
-      if (!isTrue) this.#violate('T2', `${id}: ${outcome}, but ran ${times} times`);
+      const isTrue =
+        outcome === 'started' ? times === 1 || this.#mayBeLost(id, at) : outcome === 'no-answer' || times === 0;
+      this.#check('T2', isTrue, `${id}: ${outcome}, but ran ${times} times`);
     }
     for (const { name: job } of this.world.setting.jobs) {
       const name = jobRecord(job);
       const call = this.#calls.findLast((one) => one.name === name && (one.kind === 'pause' || one.kind === 'resume'));
       if (call?.outcome !== 'resumed' || call.isDisputed || this.#losses.some((loss) => loss.at > call.at)) continue;
-      if (this.world.server.look(name)?.pausedAt !== undefined) this.#violate('P1', `${name} is paused after a resume`);
+      this.#check('P1', this.world.server.look(name)?.pausedAt === undefined, `${name} is paused after a resume`);
     }
-    if (!this.#wasLocked && !this.#wasReleasedUnseen()) this.#violate('L5', 'the lock cannot be taken in calm');
+    this.#check('L5', this.#wasLocked || this.#wasReleasedUnseen(), 'the lock cannot be taken in calm');
   }
 
   // ---- Exceptions: what the design does not promise
 
   #excuse(why: string): true {
-    this.excused.set(why, (this.excused.get(why) ?? 0) + 1);
+    this.excused.add(why);
     return true;
   }
 
   #isHiddenFrom(process: SimulatedProcess): boolean {
-    return this.#hiddenLossAt > 0 && !this.#aware.has(process);
+    return this.#hiddenLossAt > 0 && !this.#aware.includes(process);
   }
 
   /** An overlap that was allowed goes on until a new incarnation is settled, and until both have seen the record. */
-  #goesOnBeside(name: string, older: Led, newer: Led): boolean {
-    const hasSeen = ({ watched }: Led, { term }: Led): boolean =>
-      last(watched.seenAt, name) > (this.#wroteAt.get(term.holder) ?? Infinity);
+  #goesOnBeside(older: Led, newer: Led): boolean {
+    const hasSeen = ({ watched }: Led, { term: { name, holder } }: Led): boolean =>
+      (watched.seenAt.get(name) ?? -Infinity) > (this.#wroteAt.get(holder) ?? Infinity);
     const isReclaiming = older.term.reclaim !== undefined || newer.term.reclaim !== undefined;
     const isUnknown = !hasSeen(older, newer) || !hasSeen(newer, older);
     return older.excusedBeside === newer.term && (isReclaiming || isUnknown);
   }
 
-  #mayOverlap(name: string, { process, term, beganAt, watched }: Led, newer: Led): boolean {
-    const { syncedAt, syncedBefore = syncedAt, seenAt } = watched;
-    const isReclaiming = term.reclaim !== undefined;
+  #mayOverlap({ process, term, beganAt, watched }: Led, newer: Led): boolean {
+    const { name, lease, reclaim } = term;
+    const sureAt = watched.sureAt(term);
     const isAfterLoss = newer.process.bornAt > (this.#losses.at(-1)?.at ?? Infinity);
-    if (isAfterLoss && newer.term.lease.lifeMs < term.lease.lifeMs && (isReclaiming || syncedAt < this.#notedAt))
+    const isUnsettled = reclaim !== undefined || watched.syncedAt < this.#notedAt;
+    if (isAfterLoss && newer.term.lease.lifeMs < lease.lifeMs && isUnsettled)
       return this.#excuse('after a loss, a new process with a shorter life');
-    if (syncedAt < process.suspendedAt && process.wallSteppedAt >= process.suspendedAt)
+    if (watched.syncedAt < process.suspendedAt && process.wallSteppedAt >= process.suspendedAt)
       return this.#excuse('suspended, and its wall clock was set meanwhile');
-    if ((isReclaiming ? syncedBefore : syncedAt) < this.#jumpedAheadAt)
-      return this.#excuse('clock of the store set ahead, until the next sync');
-    if (last(seenAt, name) < last(this.#recordLostAt, name)) return this.#excuse('record deleted, until it is read');
-    if ((isReclaiming ? syncedBefore : syncedAt) < this.#falseFirstAt)
-      return this.#excuse('after a loss of all data, a new process before any old one');
+    if (sureAt < this.#jumpedAheadAt) return this.#excuse('clock of the store set ahead, until the next sync');
+    if ((watched.seenAt.get(name) ?? -Infinity) < this.#of(name).lostAt)
+      return this.#excuse('record deleted, until it is read');
+    if (sureAt < this.#falseFirstAt) return this.#excuse('after a loss of all data, a new process before any old one');
     const isUnseen = this.#isHiddenFrom(process) || this.#isHiddenFrom(newer.process);
-    const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + term.lease.lifeMs;
+    const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + lease.lifeMs;
     return isUnseen && isLeft && this.#excuse('hidden restart, until the next connection');
   }
 
-  #mayStartAgain(process: SimulatedProcess, name: string, occurrence: number, wasEarlier: boolean): boolean {
+  #mayStartAgain(name: string, occurrence: number, first: Start, again: Start): boolean {
+    if (areBeside(first.led, again.led)) return this.#excuse('a cron occurrence, by two leaders');
     const isLost = this.#lostClaims.some(
-      ({ name: of, above, upTo }) => of === name && occurrence > above && occurrence <= upTo,
+      (lost) => lost.name === name && occurrence > lost.above && occurrence <= lost.upTo,
     );
-    if (isLost && this.#isHiddenFrom(process)) return this.#excuse('claim lost in a hidden restart');
-    return isLost && wasEarlier && this.#excuse('claim lost, of a leader whose clock was ahead');
+    if (isLost && this.#isHiddenFrom(again.process)) return this.#excuse('claim lost in a hidden restart');
+    return isLost && first.aheadMs > again.aheadMs && this.#excuse('claim lost, of a leader whose clock was ahead');
   }
 
   /** Tokens follow the clock of the store. */
@@ -531,16 +529,22 @@ export class Rules {
     return isLost && this.#wasSetBack && this.#excuse('token, after a loss and with the clock set back');
   }
 
-  #mayRunEarly(name: string): boolean {
-    const since = last(this.#lastEnd, name) - 10_000;
+  #mayRunEarly({ endedAt, lostAt }: Known): boolean {
+    const since = endedAt - 10_000;
     if (this.#losses.some((loss) => loss.name === undefined && loss.at > since))
       return this.#excuse('interval, after a loss');
-    if (last(this.#recordLostAt, name) > since - this.#maxLifeMs)
-      return this.#excuse('interval, after its record was deleted');
+    if (lostAt > since - this.#maxLifeMs) return this.#excuse('interval, after its record was deleted');
     return this.#aheadAt > since && this.#excuse('interval, after the clock was set ahead');
   }
 
+  /** A run that outlived its lease, because its process stood still or it does not end: no replica can see its end. */
+  #mayEndUnseen({ resumedAt }: SimulatedProcess, job: string): boolean {
+    const isStubborn = this.world.setting.jobs.find(({ name }) => name === job)?.isStubborn;
+    return isStubborn === true || resumedAt >= this.#of(jobRecord(job)).startedAt;
+  }
+
   #mayBeLost(trigger: string, at: number): boolean {
+    if (this.#triggered.has(trigger)) return false;
     if (this.#hiddenLossAt > at) return this.#excuse('a trigger that was lost in a hidden restart');
     return this.#lostTriggers.has(trigger) && this.#excuse('a claimed trigger whose term ended first');
   }
@@ -559,7 +563,8 @@ export class Rules {
 }
 
 /** A run of its job is in flight there. */
-function isBusy({ process, job }: Led): boolean {
+function isBusy({ process, term }: Led): boolean {
+  const job = jobOf(term.name);
   return job !== undefined && process.app.isBusy(job);
 }
 
@@ -567,8 +572,4 @@ function isBusy({ process, job }: Led): boolean {
 function areBeside(one: Led | undefined, other: Led | undefined): boolean {
   if (one === undefined || other === undefined) return false;
   return one.excusedBeside === other.term || other.excusedBeside === one.term;
-}
-
-function last(times: ReadonlyMap<string, number>, name: string): number {
-  return times.get(name) ?? -Infinity;
 }

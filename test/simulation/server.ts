@@ -1,12 +1,10 @@
-import { type JobRecord } from '../../libs/singleton-job/src/leadership/record.js';
+import { type JobRecord, seenRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { type SyncRequest, type SyncResult } from '../../libs/singleton-job/src/store/store.js';
 import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
 
 /** The store of a story. */
 export class SimulatedServer extends FaultyServer {
-  readonly #looked = new Map<string, { readonly text: string; readonly value: JobRecord | undefined }>();
-
   /** Reads the records now, and the leases when the result is called. */
   beginSync(request: SyncRequest): () => SyncResult {
     const time = this.now();
@@ -34,11 +32,6 @@ export class SimulatedServer extends FaultyServer {
 
   /** What the record says. */
   look(name: string): JobRecord | undefined {
-    const text = this.data.records.get(name)?.value ?? 'null';
-    const cached = this.#looked.get(name);
-    if (cached?.text === text) return cached.value;
-    const value = (JSON.parse(text) as JobRecord | null) ?? undefined;
-    this.#looked.set(name, { text, value });
-    return value;
+    return seenRecord(this.data.records.get(name)).value;
   }
 }

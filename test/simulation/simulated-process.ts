@@ -3,7 +3,7 @@ import { type Replica } from '../../libs/singleton-job/src/leadership/replica.js
 import { type Application, type Thread } from './application.js';
 import { type Link } from './link.js';
 import { type PlacePlan } from './story.js';
-import { type Chance, type Timeline } from './timeline.js';
+import { type Chance, type Coming, type Timeline } from './timeline.js';
 
 /** True time when a story begins. */
 export const EPOCH_MS = Date.UTC(2027, 0, 1);
@@ -40,19 +40,18 @@ export class SimulatedProcess {
     readonly id: string,
     readonly place: number,
     private readonly plan: PlacePlan,
-    private readonly timeline: Timeline,
-    private readonly chance: Chance,
+    private readonly world: Timeline & { readonly chance: Chance },
   ) {
-    this.bornAt = timeline.t;
+    this.bornAt = world.t;
   }
 
   now(): number {
-    const at = this.state === 'suspended' ? this.suspendedAt : this.timeline.t;
+    const at = this.state === 'suspended' ? this.suspendedAt : this.world.t;
     return (at - this.bornAt - this.#suspendedMs) * this.plan.rate;
   }
 
   wallNow(): number {
-    return EPOCH_MS + this.timeline.t + this.aheadMs;
+    return EPOCH_MS + this.world.t + this.aheadMs;
   }
 
   /** How far its wall clock is ahead. */
@@ -62,7 +61,7 @@ export class SimulatedProcess {
 
   stepWall(ms: number): void {
     this.#wallStep += ms;
-    this.wallSteppedAt = this.timeline.t;
+    this.wallSteppedAt = this.world.t;
   }
 
   get replica(): Replica {
@@ -91,61 +90,58 @@ export class SimulatedProcess {
       wallNow: () => this.wallNow(),
       setTimer: (delayMs, fire) => this.#setTimer(deliver, delayMs, fire),
       afterIo: async () => {
-        if (this.resumedAt !== this.timeline.t) return;
+        if (this.resumedAt !== this.world.t) return;
         // what arrived while it stood still is read before
-        await new Promise<void>((resolve) => {
-          this.timeline.at(this.timeline.t, () => {
-            deliver(resolve);
-          });
-        });
+        await this.world.sleep(0);
+        await new Promise<void>(deliver);
       },
     };
   }
 
   #setTimer(deliver: Deliver, delayMs: number, fire: () => void): Timer {
-    const due = this.now() + Math.max(Math.ceil(delayMs), 1) - this.chance.next() * MOST_EARLY_MS;
-    let isPending = true;
-    const arm = () =>
-      this.timeline.at(this.timeline.t + Math.max(due - this.now(), 0) / this.plan.rate + 1e-3, () => {
+    const due = this.now() + Math.max(Math.ceil(delayMs), 1) - this.world.chance.next() * MOST_EARLY_MS;
+    let coming: Coming | undefined;
+    const arm = (): void => {
+      coming = this.world.at(this.world.t + Math.max(due - this.now(), 0) / this.plan.rate + 1e-3, () => {
         deliver(wake);
       });
+    };
+    const cancel = (): void => {
+      if (coming !== undefined) coming.happen = undefined;
+      coming = undefined;
+    };
     const wake = (): void => {
-      if (!isPending) return;
-      if (this.now() < due) coming = arm();
-      else {
-        isPending = false;
-        fire();
+      if (coming === undefined) return;
+      if (this.now() < due) {
+        arm();
+        return;
       }
+      cancel();
+      fire();
     };
-    let coming = arm();
-    return {
-      cancel: () => {
-        isPending = false;
-        coming.happen = undefined;
-      },
-    };
+    arm();
+    return { cancel };
   }
 
   /** Answers whether it stands still now. */
   stand(how: Standstill, ms: number): boolean {
     if (this.state !== 'running' || this.isOver) return false;
     this.state = how;
-    if (how === 'suspended') this.suspendedAt = this.timeline.t;
-    this.timeline.at(this.timeline.t + ms, () => {
+    if (how === 'suspended') this.suspendedAt = this.world.t;
+    this.world.after(ms, () => {
       if (this.state === how) this.#goOn();
     });
     return true;
   }
 
   #goOn(): void {
-    const { timeline } = this;
-    if (this.state === 'suspended') this.#suspendedMs += timeline.t - this.suspendedAt;
+    const { world } = this;
+    if (this.state === 'suspended') this.#suspendedMs += world.t - this.suspendedAt;
     this.state = 'running';
-    this.resumedAt = timeline.t;
+    this.resumedAt = world.t;
     const waiting = this.#waiting.splice(0);
-    if (this.chance.is(0.5)) this.chance.shuffle(waiting);
-    for (const { deliver, what } of waiting)
-      timeline.at(timeline.t, () => {
+    for (const { deliver, what } of this.world.chance.is(0.5) ? this.world.chance.shuffled(waiting) : waiting)
+      world.after(0, () => {
         deliver(what);
       });
   }

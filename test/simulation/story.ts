@@ -1,121 +1,311 @@
-/** A job or its copies in all replicas. */
-export interface JobPlan {
+import fc from 'fast-check';
+
+type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never;
+
+// All numbers shrink towards what is plain.
+const unit = fc.nat(10_000).map((n) => n / 10_000);
+/** Shrinks to false. */
+const chance = (probability: number) => unit.map((x) => x > 1 - probability);
+const between = (from: number, to: number) => unit.map((x) => from + (to - from) * x);
+const logarithmic = (x: number, from: number, to: number) => Math.round(from * (Math.max(from, to) / from) ** x);
+const oneOf = <T>(...choices: readonly (readonly [number, fc.Arbitrary<T>])[]) =>
+  fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight: weight * 10, arbitrary })));
+/** `most`: each is as likely. */
+const listOf = <T>(arbitrary: fc.Arbitrary<T>, minLength: number, most: readonly number[]) =>
+  fc.oneof(...most.map((maxLength) => fc.array(arbitrary, { minLength, maxLength, size: 'max' })));
+
+// ---- What may happen
+
+/** Drawn for each fault. It uses what it needs. */
+const numbers = fc.record({
+  place: fc.nat(5),
+  other: fc.nat(5),
+  job: fc.nat(5),
+  x: unit,
+  y: unit,
+  isA: fc.boolean(),
+  isB: fc.boolean(),
+  isRare: chance(0.2),
+  sign: fc.constantFrom(1, -1),
+  share: fc.constantFrom(0.1, 0.4, 0.8, 1),
+  only: fc.constantFrom('compareAndSet' as const, 'compareAndSet', 'sync'),
+  data: oneOf(
+    [6, fc.constantFrom('kept' as const, 'copy', 'copy', 'copy', 'copy', 'none')],
+    [1, fc.constant('old' as const)],
+  ),
+  clock: oneOf([3, fc.constant(0)], [1, unit]),
+  crowd: fc.array(fc.record({ place: fc.nat(5), after: unit, x: unit }), { maxLength: 5 }),
+});
+
+/** Where in a story it happens. */
+interface Spot extends Drawn<typeof numbers> {
+  readonly at: number;
   readonly name: string;
-  readonly kind: 'rate' | 'cron' | 'interval';
-  /** `lockExpiry`. */
+  /** `lockExpiry` of the job. */
   readonly lifeMs: number;
-  /** Period, or delay. */
-  readonly periodMs: number;
-  /** Most runs take less, and some take `longRunMs`. */
-  readonly runMs: number;
-  readonly longRunMs: number;
-  /** Its runs go on after their term. */
-  readonly isStubborn: boolean;
-  /** A cron occurrence runs so much later at most. */
-  readonly graceMs: number;
+  readonly shortestMs: number;
+  readonly delayMs: number;
 }
 
-/** One replica. A process that dies and starts again has the same place. */
-export interface PlacePlan {
-  readonly startAt: number;
-  /** Of its monotonic clock. */
-  readonly rate: number;
-  /** Of its wall clock. */
-  readonly skewMs: number;
-  /** A deploy that changes `lockExpiry`: of these jobs it has another one. */
-  readonly otherLives: Readonly<Record<string, number>>;
-  /** A deploy that adds jobs: it does not have these. */
-  readonly without: readonly string[];
+// Parts of faults
+const ofPlace = ({ place }: Spot) => ({ place });
+const ofJob = ({ place, name }: Spot) => ({ place, name });
+const lasting = (from: number, lives: number) => (spot: Spot) => ({
+  ms: logarithmic(spot.x, from, lives * spot.lifeMs),
+});
+const around = (spot: Spot) => ({
+  ...ofPlace(spot),
+  ms: logarithmic(spot.x, 0.02 * spot.shortestMs, 2.5 * spot.lifeMs),
+});
+/** `backMs` undefined: it does not come back. */
+const back = ({ place, isRare, x, lifeMs }: Spot): { place: number; backMs?: number | undefined } => ({
+  place,
+  backMs: isRare ? undefined : logarithmic(x, 20, 3 * lifeMs),
+});
+const messagesMs = ({ x }: Spot) => logarithmic(x, 500, 30_000);
+
+function restart({ at, x, y, data, lifeMs, clock, sign, isA, isB, isRare }: Spot) {
+  return {
+    /** Those of the last server, a copy or snapshot of `ageMs` ago, or none. `old`: the server before the last comes back, as it was. */
+    data,
+    ageMs: Math.min(at, isA ? logarithmic(x, 1, 1_000) : logarithmic(x, 1_000, 90_000)),
+    downMs: logarithmic(y, 1, (isRare ? 2 : 0.8) * lifeMs),
+    /** Connections are closed at once, and refused meanwhile. Otherwise nothing is heard. */
+    refuses: isB,
+    clockMs: clock === 0 ? 0 : sign * logarithmic(clock, 1, clock > 0.8 ? 180_000 : 3_000),
+  };
 }
 
-export interface Setting {
-  /** Of everything that the world decides by chance. */
-  readonly seed: number;
-  readonly places: readonly PlacePlan[];
-  readonly jobs: readonly JobPlan[];
-  /** `lockExpiry` of the module. */
-  readonly lifeMs: number;
-  /** The store does not tell which server it is. */
-  readonly isHidden: boolean;
-  readonly canPublish: boolean;
-  /** The requests of a connection arrive in order, and so do the answers. */
-  readonly isOrdered: boolean;
-  readonly hasThread: boolean;
-  /** The store reads records and leases at two moments. */
-  readonly isSplit: boolean;
-  /** A proxy keeps connections through a restart, and the requests that were under way. */
-  readonly hasProxy: boolean;
-  /** Of a request and of an answer: at least, at most. */
-  readonly delayMs: readonly [number, number];
-  readonly storeRate: number;
-  readonly timeoutMs: number;
-}
-
-export type Fate = 'lost' | 'answer-lost' | 'rejected-before' | 'rejected-after' | 'late' | 'doubled';
-export const FATES: readonly Fate[] = ['lost', 'answer-lost', 'rejected-before', 'rejected-after', 'late', 'doubled'];
-
+export const FATES = ['lost', 'answer-lost', 'rejected-before', 'rejected-after', 'late', 'doubled'] as const;
+/** What becomes of a request. */
+export type Fate = (typeof FATES)[number];
 export type RequestKind = 'sync' | 'compareAndSet';
-
-export type CommandKind = 'pause' | 'resume' | 'trigger' | 'step-down';
-
-/** What happens to one process. `place` -1: any that is well. */
-interface OfProcess {
-  readonly place: number;
-}
-interface Lasting {
+/** Each of these requests, with the probability `share`, has another fate. */
+interface Noise {
   readonly ms: number;
+  readonly share: number;
+  readonly place?: number | undefined;
+  readonly only?: RequestKind | undefined;
+  readonly fate?: Fate;
+  readonly lateMs?: number;
 }
 
-/** What happens in a story, beside what follows from it. */
-export type Fault = { readonly at: number } & (
-  | {
-      readonly kind: 'restart';
-      /** Those of the last server, a copy or snapshot of `ageMs` ago, or none. `old`: the server before the last comes back, as it was. */
-      readonly data: 'kept' | 'copy' | 'none' | 'old';
-      readonly ageMs: number;
-      readonly downMs: number;
-      /** Connections are closed at once, and refused meanwhile. Otherwise nothing is heard. */
-      readonly refuses: boolean;
-      readonly clockMs: number;
-    }
-  | { readonly kind: 'flush' | 'lose-leases' }
-  | { readonly kind: 'lose-record'; readonly name: string }
+function noise(spot: Spot): Noise {
+  const { share, place, only, isA, isB } = spot;
+  return { ...lasting(100, 4)(spot), share, place: isA ? place : undefined, only: isB ? only : undefined };
+}
+
+function lock({ place, x, y, lifeMs }: Spot): { place: number; waitMs: number; holdMs: number; isLast?: true } {
+  return { place, waitMs: Math.round(3 * lifeMs * x), holdMs: logarithmic(y, 1, 2 * lifeMs) };
+}
+
+const drawn = <P>(weight: number, of: (spot: Spot) => P) => ({ weight, of });
+/** What may happen in a story: how often it is drawn, and with what. */
+const FAULTS = {
+  // the store
+  restart: drawn(4, restart),
+  flush: drawn(1, () => ({})),
+  'lose-leases': drawn(0.4, () => ({})),
+  'lose-record': drawn(0.4, ({ name }) => ({ name })),
   /** Nobody can read the record meanwhile. */
-  | ({ readonly kind: 'spoil'; readonly name: string } & Lasting)
-  | ({ readonly kind: 'jump' | 'stall' } & Lasting)
-  | ({
-      readonly kind: 'noise';
-      readonly share: number;
-      readonly place?: number | undefined;
-      readonly only?: RequestKind | undefined;
-      readonly fate?: Fate;
-      readonly lateMs?: number;
-    } & Lasting)
-  | ({ readonly kind: 'hints'; readonly share: number; readonly place?: number | undefined } & Lasting)
-  | ({ readonly kind: 'cut'; readonly isThreadCut: boolean; readonly isLoud: boolean } & OfProcess & Lasting)
-  | ({ readonly kind: 'deaf' | 'block' | 'freeze' | 'suspend' | 'wall' } & OfProcess & Lasting)
-  | ({ readonly kind: 'kill' | 'crash' | 'stop'; readonly backMs?: number | undefined } & OfProcess)
-  | ({ readonly kind: 'start' } & OfProcess)
-  | ({ readonly kind: 'remove'; readonly name: string; readonly backMs: number } & OfProcess)
-  | ({ readonly kind: CommandKind; readonly name: string } & OfProcess)
+  spoil: drawn(0.4, (spot) => ({ name: spot.name, ...lasting(100, 3)(spot) })),
+  /** The clock of the store is set. */
+  jump: drawn(1.2, ({ x, isA, sign }) => ({ ms: (isA ? -1 : sign) * logarithmic(x, 1_000, 180_000) })),
+  stall: drawn(1, lasting(20, 1.2)),
+  // the way to it
+  noise: drawn(3, noise),
+  hints: drawn(1.5, (spot) => ({ share: spot.share, place: spot.isA ? spot.place : undefined, ms: messagesMs(spot) })),
+  /** No messages arrive, and the store says so. */
+  deaf: drawn(0.5, (spot) => ({ ...ofPlace(spot), ms: messagesMs(spot) })),
+  /** `isLoud`: the connection is reset. */
+  cut: drawn(3, (spot) => ({ ...around(spot), isThreadCut: !spot.isA, isLoud: spot.isB })),
+  // one process
+  /** Its main thread stands still. */
+  block: drawn(1.5, around),
+  /** It is stopped, as by SIGSTOP. */
+  freeze: drawn(1.2, around),
+  /** With its host, whose monotonic clock stands still meanwhile. */
+  suspend: drawn(0.7, around),
+  /** Its wall clock is set. */
+  wall: drawn(0.7, ({ place, x, sign }) => ({ place, ms: sign * logarithmic(x, 100, 60_000) })),
+  kill: drawn(2, back),
+  crash: drawn(0.7, back),
+  stop: drawn(2, back),
+  start: drawn(0.7, ofPlace),
+  remove: drawn(0.7, (spot) => ({ ...ofJob(spot), backMs: logarithmic(spot.x, 50, 40_000) })),
+  // callers
+  pause: drawn(0.8, ofJob),
+  resume: drawn(0.8, ofJob),
+  'step-down': drawn(1, ofJob),
+  trigger: drawn(1.2, ofJob),
+  lock: drawn(1.5, lock),
   /** A leader steps down by itself. */
-  | ({ readonly kind: 'give-back'; readonly name: string } & OfProcess)
-  | ({ readonly kind: 'lock'; readonly waitMs: number; readonly holdMs: number; readonly isLast?: true } & OfProcess)
-);
-
-export type FaultOf<Kind extends Fault['kind']> = Fault & { readonly kind: Kind };
-
-export interface Story {
-  readonly setting: Setting;
-  readonly faults: readonly Fault[];
-  readonly endMs: number;
-}
+  'give-back': drawn(0.6, ofJob),
+};
+export type FaultKind = keyof typeof FAULTS;
+export type CommandKind = 'pause' | 'resume' | 'trigger' | 'step-down';
+export type FaultOf<Kind extends FaultKind> = { readonly at: number; readonly kind: Kind } & Readonly<
+  ReturnType<(typeof FAULTS)[Kind]['of']>
+>;
+export type Fault = { [Kind in FaultKind]: FaultOf<Kind> }[FaultKind];
 
 /** When the cause of a fault is over. Its effects may last longer. */
 export function endOf(fault: Fault): number {
   if (fault.kind === 'jump' || fault.kind === 'wall') return fault.at;
-  return (
-    fault.at +
-    (('downMs' in fault ? fault.downMs : 'ms' in fault ? fault.ms : 'backMs' in fault ? fault.backMs : 0) ?? 0)
-  );
+  const { downMs = 0, ms = 0, backMs = 0 } = fault as Partial<Record<'downMs' | 'ms' | 'backMs', number>>;
+  return fault.at + downMs + ms + backMs;
 }
+
+const HAND_OVERS: readonly FaultKind[] = ['stop', 'step-down', 'give-back', 'crash', 'remove', 'trigger', 'lock'];
+/** Stories of one kind, in which faults meet that seldom meet by chance. `failover`: how often a restart follows a hand-over. */
+const THEMES: readonly { readonly weight: number; readonly kinds: readonly FaultKind[]; readonly failover: number }[] =
+  [
+    { weight: 11, kinds: Object.keys(FAULTS) as FaultKind[], failover: 0.15 },
+    { weight: 3, kinds: HAND_OVERS, failover: 0.8 },
+    { weight: 3, kinds: ['pause', 'resume', 'trigger', 'step-down', 'noise', 'hints', 'deaf', 'kill'], failover: 0.15 },
+    { weight: 3, kinds: ['remove', 'lock', 'stop', 'noise', 'cut'], failover: 0.15 },
+  ];
+type Theme = (typeof THEMES)[number];
+
+function drawEvent({ kinds, failover }: Theme) {
+  return fc.record({
+    kind: oneOf(...kinds.map((kind) => [FAULTS[kind].weight, fc.constant(kind)] as const)),
+    /** In lives. */
+    gap: oneOf([11, between(0, 0.4)], [7, between(0, 2)], [2, between(0, 6)]),
+    numbers,
+    isFollowed: chance(failover),
+    failover: fc.record({ after: unit, age: unit, down: unit }),
+  });
+}
+
+/** A fault, and what often follows it. */
+function faultsOf({ kind, isFollowed, failover }: Drawn<ReturnType<typeof drawEvent>>, spot: Spot): readonly Fault[] {
+  const { at, other, name, x, delayMs, isRare, isA, crowd } = spot;
+  const soon = (after: number): number => at + after * (60 + 3 * delayMs);
+  const faults = [{ at, kind, ...FAULTS[kind].of(spot) } as Fault];
+  if (kind === 'pause' && !isRare) faults.push({ at: at + 100 + 15_000 * x, kind: 'resume', place: other, name });
+  if (kind === 'lock' && isA)
+    for (const { place, after, x } of crowd)
+      faults.push({ ...lock(spot), at: soon(after), kind, place, holdMs: logarithmic(x, 1, 40) });
+  if (isFollowed && HAND_OVERS.includes(kind)) {
+    const [ageMs, downMs] = [logarithmic(failover.age, 1, 200), logarithmic(failover.down, 1, 60)];
+    faults.push({ ...restart(spot), at: soon(failover.after), kind: 'restart', ageMs, downMs });
+  }
+  return faults;
+}
+
+// ---- Where it happens
+
+const PERIODS_MS = { rate: [500, 1_000, 2_000], cron: [1_000, 2_000, 5_000], interval: [300, 2_000, 5_000, 12_000] };
+const DELAYS_MS: readonly (readonly [number, number])[] = [
+  [0.1, 1],
+  [0.1, 5],
+  [1, 20],
+  [0.1, 40],
+];
+const LONG_MS = 10_000;
+const SHORT_MS = 800;
+
+/** A job or its copies in all replicas. */
+const job = fc.record({
+  kind: fc.constantFrom('rate' as const, 'interval', 'cron', 'cron'),
+  isShort: fc.boolean(),
+  period: fc.nat(11),
+  /** Most runs take less, and some take `longRunMs`. */
+  runMs: fc.constantFrom(...[5, 50, 400]),
+  longRunMs: fc.constantFrom(...[100, 1_500, 6_000, 12_000]),
+  /** Its runs go on after their term. */
+  isStubborn: chance(0.15),
+});
+
+/** One replica. A process that dies and starts again has the same place. */
+const place = fc.record({
+  startMs: oneOf([4, fc.constant(0)], [1, between(0, 12_000)]),
+  /** Of its monotonic clock. */
+  rate: oneOf([1, fc.constant(1)], [1, between(0.99, 1.01)]),
+  /** Of its wall clock. */
+  skewMs: oneOf([1, fc.constant(0)], [1, between(-400, 400)]),
+  hasOtherLife: fc.boolean(),
+  isWithoutJob: fc.boolean(),
+});
+
+const storyOf = (theme: Theme) =>
+  fc.record({
+    setting: fc.record({
+      /** Of everything that the world decides by chance. */
+      seed: fc.noShrink(fc.nat()),
+      /** The store does not tell which server it is. */
+      isHidden: chance(0.06),
+      canPublish: chance(0.06).map((is) => !is),
+      /** The requests of a connection arrive in order, and so do the answers. */
+      isOrdered: fc.boolean().map((is) => !is),
+      hasThread: chance(0.35),
+      /** The store reads records and leases at two moments. */
+      isSplit: chance(0.15),
+      /** A proxy keeps connections through a restart, and the requests that were under way. */
+      hasProxy: chance(theme.failover > 0.5 ? 0.7 : 0.25),
+      /** Of a request and of an answer: at least, at most. */
+      delayMs: fc.constantFrom(...DELAYS_MS),
+      storeRate: oneOf([7, fc.constant(1)], [3, between(0.995, 1.005)]),
+    }),
+    places: listOf(place, 2, [3, 4, 6]),
+    jobs: listOf(job, 1, [2, 3, 6]),
+    lives: fc.constantFrom('long' as const, 'short', 'short', 'both'),
+    isLifeChanged: chance(0.4),
+    isJobNew: chance(0.15),
+    beginMs: oneOf([9, between(2_000, 6_000)], [1, between(20_000, 90_000)]),
+    events: listOf(drawEvent(theme), 1, [2, 4, 8, 12]),
+  });
+type DrawnStory = Drawn<ReturnType<typeof storyOf>>;
+
+function toStory({ setting, lives, events, beginMs, isLifeChanged, isJobNew, ...drawn }: DrawnStory) {
+  const jobs = drawn.jobs.map(({ kind, isShort, period, ...job }, index) => {
+    /** `lockExpiry`. */
+    const lifeMs = lives === 'short' || (lives === 'both' && isShort) ? SHORT_MS : LONG_MS;
+    /** Period, or delay. */
+    const periodMs = PERIODS_MS[kind][period % PERIODS_MS[kind].length] ?? 0;
+    return { name: `j${index}`, kind, lifeMs, periodMs, ...job };
+  });
+  const otherLifeMs = jobs[0]?.lifeMs === SHORT_MS ? LONG_MS : SHORT_MS;
+  const places = drawn.places.map(({ startMs, rate, skewMs, hasOtherLife, isWithoutJob }, index) => ({
+    rate,
+    skewMs,
+    startAt: startMs > 0 ? startMs : 3 * index,
+    /** A deploy changes `lockExpiry` of the first job. */
+    otherLifeMs: lives === 'both' && isLifeChanged && hasOtherLife ? otherLifeMs : undefined,
+    /** A deploy adds this job. */
+    lacks: isJobNew && jobs.length > 1 && isWithoutJob && index > 0 ? jobs.at(-1)?.name : undefined,
+  }));
+  const lifeMs = lives === 'short' ? SHORT_MS : LONG_MS;
+  const areBoth = places.some(({ otherLifeMs }) => otherLifeMs !== undefined);
+  const shortestMs = areBoth ? SHORT_MS : Math.min(...jobs.map((one) => one.lifeMs));
+  const delayMs = setting.delayMs[1];
+  let now = beginMs;
+  const faults = events.flatMap((event): readonly Fault[] => {
+    const { place, other, job } = event.numbers;
+    const { name, ...on } = jobs[job % jobs.length] as JobPlan;
+    now += event.gap * (jobs[0]?.lifeMs ?? lifeMs);
+    const at = Math.round(10 * now) / 10;
+    const where = { place: place % places.length, other: other % places.length, name };
+    return faultsOf(event, { ...event.numbers, ...where, at, lifeMs: on.lifeMs, shortestMs, delayMs });
+  });
+
+  // late requests, lost messages and quiet times come to an end; at last somebody takes the lock that others have used
+  const isLate = faults.some(({ kind }) => kind === 'noise' || kind === 'cut');
+  const calmAt = Math.max(...faults.map(endOf)) + (isLate ? 30_000 : 0) + 12_000 + 2.5 * lifeMs;
+  const isLocked = faults.some(({ kind }) => kind === 'lock');
+  const waits = { waitMs: 3 * lifeMs + 3_000, holdMs: 10 };
+  const last = { at: calmAt, kind: 'lock', place: -1, isLast: true, ...waits } as const;
+  const hasProxy = setting.hasProxy && !setting.isHidden;
+  const timeoutMs = shortestMs === SHORT_MS ? 200 : 1_500;
+  const planned: readonly Fault[] = [...faults, ...(isLocked ? [last] : [])].sort((a, b) => a.at - b.at);
+  const endMs = calmAt + (isLocked ? 3 * lifeMs + 4_000 : 8_000);
+  return { setting: { ...setting, places, jobs, lifeMs, timeoutMs, hasProxy }, faults: planned, endMs };
+}
+
+/** A story by chance. */
+export const anyStory = oneOf(...THEMES.map((theme) => [theme.weight, storyOf(theme)] as const)).map(toStory);
+export type Story = Drawn<typeof anyStory>;
+type Setting = Story['setting'];
+export type JobPlan = Setting['jobs'][number];
+export type PlacePlan = Setting['places'][number];

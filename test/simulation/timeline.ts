@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 /** Something that will happen. */
 export interface Coming {
   readonly at: number;
@@ -18,18 +20,25 @@ export class Timeline {
   /** Events of one instant happen in the order in which they were set. */
   at(time: number, happen: () => unknown): Coming {
     const event = { at: Math.max(time, this.t), happen };
-    let [from, to] = [0, this.#coming.length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if ((this.#coming[middle]?.at ?? 0) > event.at) from = middle + 1;
-      else to = middle;
-    }
-    this.#coming.splice(from, 0, event);
+    this.#coming.splice(this.#coming.findLastIndex(({ at }) => at > event.at) + 1, 0, event);
     return event;
   }
 
+  after(ms: number, happen: () => unknown): void {
+    this.at(this.t + ms, happen);
+  }
+
+  /** Resolves at that time. */
+  until(t: number): Promise<void> {
+    return new Promise((resolve) => this.at(t, resolve));
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.until(this.t + ms);
+  }
+
   /** Lets everything happen until `endMs`, or until `isOver`. */
-  async play(endMs: number, isOver: () => boolean): Promise<void> {
+  async letHappen(endMs: number, isOver: () => boolean): Promise<void> {
     for (let count = 1; !isOver(); count++) {
       const event = this.#coming.pop();
       if (event === undefined || event.at > endMs) return;
@@ -39,10 +48,6 @@ export class Timeline {
       await (count % EVENTS_PER_TURN === 0 ? nextTurn() : microtasksDone());
     }
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function microtasksDone(): Promise<void> {
@@ -79,10 +84,8 @@ export class Chance {
     return values[Math.floor(this.next() * values.length)] as T;
   }
 
-  shuffle(values: unknown[]): void {
-    for (let i = values.length - 1; i > 0; i--) {
-      const j = Math.floor(this.next() * (i + 1));
-      [values[i], values[j]] = [values[j], values[i]];
-    }
+  shuffled<T>(values: readonly T[]): readonly T[] {
+    const drawn = values.map((value) => ({ value, order: this.next() }));
+    return drawn.sort((one, other) => one.order - other.order).map(({ value }) => value);
   }
 }

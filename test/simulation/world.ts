@@ -9,8 +9,7 @@ import { type Fate, FATES, type Fault, type FaultOf, type PlacePlan, type Reques
 import { Chance, Timeline } from './timeline.js';
 
 /** Replicas, their clocks, the way to the store and the store, in one process: plays one story. */
-export class World {
-  readonly timeline = new Timeline();
+export class World extends Timeline {
   readonly chance: Chance;
   readonly processes: SimulatedProcess[] = [];
   readonly server: SimulatedServer;
@@ -34,14 +33,11 @@ export class World {
     readonly story: Story,
     private readonly isTold = false,
   ) {
+    super();
     const { seed, isHidden, storeRate } = story.setting;
     this.chance = new Chance(seed);
     this.server = new SimulatedServer({ wallNow: () => EPOCH_MS + this.t * storeRate }, isHidden ? '' : 's0');
     this.rules = new Rules(this);
-  }
-
-  get t(): number {
-    return this.timeline.t;
   }
 
   get setting() {
@@ -49,15 +45,13 @@ export class World {
   }
 
   async play(): Promise<void> {
-    const { setting, endMs } = this.story;
-    setting.places.forEach(({ startAt }, place) => {
-      this.timeline.at(startAt, () => {
+    for (const [place, { startAt }] of this.setting.places.entries())
+      this.at(startAt, () => {
         this.start(place);
       });
-    });
     for (const fault of this.story.faults) plan(this, fault);
     this.rules.begin();
-    await this.timeline.play(endMs, () => this.rules.violation !== undefined);
+    await this.letHappen(this.story.endMs, () => this.rules.violation !== undefined);
     this.rules.end();
   }
 
@@ -66,26 +60,9 @@ export class World {
     return this.isUp && this.life === life;
   }
 
-  /** Resolves at that time. */
-  until(t: number): Promise<void> {
-    return new Promise((resolve) => this.timeline.at(t, resolve));
-  }
-
-  sleep(ms: number): Promise<void> {
-    return this.until(this.t + ms);
-  }
-
   /** A proxy keeps what has been sent, and the next server gets it. */
   nextServer(): Promise<void> {
     return new Promise((resolve) => this.heldByProxy.push(resolve));
-  }
-
-  after(ms: number, happen: () => unknown): void {
-    this.timeline.at(this.t + ms, happen);
-  }
-
-  faultUntil(t: number): void {
-    this.rules.faultUntil(t);
   }
 
   say(...words: readonly unknown[]): void {
@@ -100,14 +77,10 @@ export class World {
     return this.chance.between(...this.setting.delayMs);
   }
 
-  get stalledMs(): number {
-    return Math.max(0, this.stalledUntil - this.t);
-  }
-
   fateOf(place: number, kind: RequestKind): { readonly fate?: Fate; readonly lateMs?: number | undefined } {
     const noise = this.noise.find((one) => this.#isDuring(one, place) && (one.only === undefined || one.only === kind));
     if (noise === undefined || !this.chance.is(noise.share)) return {};
-    this.faultUntil(this.t);
+    this.rules.faultUntil(this.t);
     return { fate: noise.fate ?? this.chance.oneOf(FATES), lateMs: noise.lateMs };
   }
 
@@ -132,38 +105,30 @@ export class World {
 
   breakAll(): void {
     if (this.setting.hasProxy) return;
-    for (const { link, threadLink } of this.processes) {
-      link.break('closed');
-      threadLink?.break('closed');
-    }
+    for (const { link, threadLink } of this.processes) for (const one of [link, threadLink]) one?.break('closed');
   }
 
   // ---- Processes
 
   start(place: number): void {
-    const { setting, timeline, chance } = this;
+    const { setting, chance } = this;
     const plan = setting.places[place] as PlacePlan;
-    const one = new SimulatedProcess(`r${place}-${this.processes.length}`, place, plan, timeline, chance);
+    const one = new SimulatedProcess(`r${place}-${this.processes.length}`, place, plan, this);
     this.processes.push(one);
+    const clock = one.clock(one.deliver);
     one.link = new Link(this, one, one.deliver);
     if (setting.hasThread) {
       one.threadLink = new Link(this, one, one.deliverToThread);
       one.thread = new Thread(one.clock(one.deliverToThread), one.threadLink);
     }
+    const { lacks, otherLifeMs } = plan;
     const jobs = setting.jobs
-      .filter(({ name }) => !plan.without.includes(name))
-      .map((job) => ({ ...job, lifeMs: plan.otherLives[job.name] ?? job.lifeMs }));
-    one.app = new Application({
-      id: one.id,
-      clock: one.clock(one.deliver),
-      store: one.link,
-      chance,
-      lifeMs: setting.lifeMs,
-      jobs,
-      thread: one.thread,
-      observer: this.rules.observerOf(one),
-    });
-    this.say('START', one.id);
+      .map((job, index) => (index === 0 ? { ...job, lifeMs: otherLifeMs ?? job.lifeMs } : job))
+      .filter(({ name }) => name !== lacks);
+    const { id, link: store, thread } = one;
+    const observer = this.rules.observerOf(one);
+    one.app = new Application({ id, clock, store, chance, lifeMs: setting.lifeMs, jobs, thread, observer });
+    this.say('START', id);
   }
 
   alive(place: number): SimulatedProcess | undefined {
@@ -175,7 +140,7 @@ export class World {
     if (one.state === 'dead') return;
     if (!one.isOver) this.rules.over(one);
     one.die();
-    this.faultUntil(this.t);
+    this.rules.faultUntil(this.t);
   }
 
   back({ place, backMs }: { readonly place: number; readonly backMs?: number | undefined }): void {
@@ -183,7 +148,7 @@ export class World {
     this.after(backMs, () => {
       if (this.alive(place) !== undefined) return;
       this.start(place);
-      this.faultUntil(this.t);
+      this.rules.faultUntil(this.t);
     });
   }
 
@@ -197,18 +162,13 @@ export class World {
   }
 
   /** The last words of a process that crashes. */
-  crash(one: SimulatedProcess): void {
-    const { thread } = one;
-    if (thread === undefined || one.state !== 'running') {
-      this.die(one);
-      return;
+  async crash(one: SimulatedProcess): Promise<void> {
+    const { thread, state } = one;
+    if (thread !== undefined && state === 'running') {
+      this.rules.over(one);
+      this.rules.faultUntil(this.t + 200);
+      await Promise.race([thread.endLeases().catch(() => undefined), this.sleep(200)]);
     }
-    this.rules.over(one);
-    const die = (): void => {
-      this.die(one);
-    };
-    void thread.endLeases().then(die, die);
-    this.after(200, die);
-    this.faultUntil(this.t + 200);
+    this.die(one);
   }
 }
