@@ -410,4 +410,23 @@ describe('Any replica', () => {
     for (const call of ['trigger', 'stepDown', 'pause', 'resume'] as const)
       expect(await answer(registry[call]('tick'))).toMatchObject(error);
   });
+
+  it.each([500, 2_500])(
+    'asks for a job %d ms after the start whose initialDelay is 3 s, and it is led after that',
+    async (ms) => {
+      const late = job({ name: 'late', schedule: interval(1_000), initialDelayMs: 3_000 });
+      const { registry, store } = replicas.start('a', [late]);
+      await passes(ms);
+      store.partition();
+      const answer = registry.trigger('late').catch(() => undefined);
+      await passes(1_000);
+      store.heal();
+      await passes(60_000);
+      await answer;
+      expect(registry.get('late').role).toBe('leader');
+      const gone = registry.unregister('late');
+      await passes(1_000);
+      await gone;
+    },
+  );
 });

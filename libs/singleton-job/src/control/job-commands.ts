@@ -55,11 +55,11 @@ export class JobCommands {
     return { by: (await this.#store(edit)) ?? null };
   }
 
-  /** If this replica does not compete for the job, it forgets the election when it is used no more. */
+  /** If this replica will not compete for the job, it forgets the election when it is used no more. */
   #electionOf(job: JobRunner): Election {
     const { replica } = this.parts;
     replica.open();
-    return replica.electionFor(job);
+    return job.election ?? replica.electionFor(job);
   }
 
   #command(job: JobRunner, action: Command['action'], done: CommandEdit['done']): CommandEdit {

@@ -170,4 +170,13 @@ describe('Leaderships', () => {
     const runs = runsOf(a);
     expect([runs.length, runs.filter(isLate)]).toEqual([9 * 30 - 1, []]);
   });
+
+  it.each(['pause', 'stepDown'] as const)('go on to a replica that took one and lost it by a %s', async (command) => {
+    const [a, ...others] = await startApart(2, spread(20));
+    await replicas.clock.advance(40_000);
+    const [{ job: moved } = { job: '' }] = movedBy(a);
+    void a.registry[command](moved).catch(() => undefined);
+    await advance(5);
+    expectEven(ledBy(a, ...others), command === 'pause' ? 19 : 20);
+  });
 });

@@ -1,5 +1,6 @@
 import { type Timer } from '../base/time/clock.js';
-import { type JobRecord, replicaOf } from '../leadership/record.js';
+import { type Election } from '../leadership/election.js';
+import { replicaOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { nextDue } from './due.js';
 import { type JobRunner } from './job-runner.js';
@@ -20,6 +21,10 @@ const LEAST_DIFFERENCE = 2;
  */
 export class Rebalancing {
   #timer: Timer | undefined;
+  /** What was given away last. */
+  #given: { readonly election: Election; readonly to: string } | undefined;
+  /** Replicas that did not take a job, because they do not want it, and until when none is given to them. Monotonic. */
+  readonly #leftOut = new Map<string, number>();
 
   constructor(
     private readonly replica: Replica,
@@ -43,6 +48,10 @@ export class Rebalancing {
     const { replica } = this;
     // without the store no other replica could take it
     if (replica.failure !== undefined) return;
+    const { election: given, to: taker = '' } = this.#given ?? {};
+    // a pause meanwhile says nothing
+    if (given?.leader !== undefined && given.leader !== taker) this.#leftOut.set(taker, replica.clock.now() + STAY_MS);
+    this.#given = undefined;
     const loads = this.#loads();
     const [to, least] = [...loads].reduce((one, other) => (other[1] < one[1] ? other : one), [replica.id, Infinity]);
     if ((loads.get(replica.id) ?? 0) - least < LEAST_DIFFERENCE) return;
@@ -51,18 +60,21 @@ export class Rebalancing {
     if (election?.term === undefined) return;
     election.term.set({ moved: { at: election.term.storeNow(), to } });
     election.stepDown('rebalance');
+    this.#given = { election, to };
   }
 
-  /** How many jobs each living replica leads, as far as this one knows. Without others that do not have what was given to them: they do not want it. */
+  /** How many jobs each living replica leads, as far as this one knows. Without those that are left out. */
   #loads(): ReadonlyMap<string, number> {
     const { replica } = this;
     const loads = new Map([...replica.view.leases.keys()].map((lease) => [replicaOf(lease), 0]));
-    for (const { candidate, leader, lastSeen } of replica.elections) {
-      if (candidate.kind !== 'job') continue;
-      const { to = replica.id } = lastMove(lastSeen.value, replica.view.storeNow()) ?? {};
-      if (to !== leader && to !== replica.id) loads.delete(to);
-      const load = leader === undefined ? undefined : loads.get(leader);
-      if (leader !== undefined && load !== undefined) loads.set(leader, load + 1);
+    for (const [id, untilMs] of this.#leftOut) {
+      if (replica.clock.now() < untilMs) loads.delete(id);
+      else this.#leftOut.delete(id);
+    }
+    for (const { candidate, leader } of replica.elections) {
+      if (leader === undefined || candidate.kind !== 'job') continue;
+      const load = loads.get(leader);
+      if (load !== undefined) loads.set(leader, load + 1);
     }
     return loads;
   }
@@ -72,13 +84,10 @@ function isMovable({ job, election, runs }: JobRunner): boolean {
   const { activeTerm: term, lastSeen } = election ?? {};
   if (term?.isValid() !== true || runs.isBusy) return false;
   const now = term.storeNow();
+  const sinceMoveMs = now - (lastSeen?.value?.moved?.at ?? -Infinity);
+  // a time ahead of the store's is from a clock that was set back
+  const stays = sinceMoveMs >= 0 && sinceMoveMs < STAY_MS;
   // not known for a job that runs all the time
   const due = nextDue(job.schedule, term.own.run, now) ?? now;
-  return lastMove(lastSeen?.value, now) === undefined && due - now > DUE_MS;
-}
-
-/** When and to whom a job was given, while it stays there. A time ahead of the store's is from a clock that was set back. */
-function lastMove(record: JobRecord | undefined, now: number): JobRecord['moved'] {
-  const { moved } = record ?? {};
-  return moved !== undefined && moved.at <= now && now < moved.at + STAY_MS ? moved : undefined;
+  return !stays && due - now > DUE_MS;
 }
