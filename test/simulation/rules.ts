@@ -222,7 +222,7 @@ export class Rules {
     const { name, end, orders, holder } = term;
     const known = this.#of(name);
     this.world.say(process.id, 'ENDS', name, holder, end);
-    if (orders.open?.outcome === 'started') this.#lostTriggers.add(orders.open.id);
+    if (orders.pending?.outcome === 'started') this.#lostTriggers.add(orders.pending.id);
     // a process that ends may leave a run behind, whose lease is not given back
     if (end !== 'abandoned' || !isBusy(led)) known.led = known.led.filter((other) => other !== led);
     const election = process.replica.find(name);
@@ -257,9 +257,9 @@ export class Rules {
     this.world.say(process.id, 'is over');
     for (const known of this.#known.values()) {
       for (const led of known.led.filter((one) => one.process === process)) {
-        const { open } = led.term.orders;
+        const { pending } = led.term.orders;
         if (isBusy(led) && this.#isValid(led)) known.endedAt = this.#t;
-        if (open?.outcome === 'started') this.#lostTriggers.add(open.id);
+        if (pending?.outcome === 'started') this.#lostTriggers.add(pending.id);
       }
       known.led = known.led.filter((led) => led.process !== process);
     }

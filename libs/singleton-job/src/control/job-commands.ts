@@ -22,7 +22,7 @@ export class JobCommands {
    */
   async trigger(job: JobRunner): Promise<TriggerResult> {
     const edit = this.#command(job, 'trigger', 'triggered');
-    const { outcome, by = null, record = {} } = (await keepContext(edit.command.id, this.#edit(edit))) ?? {};
+    const { outcome, by = null, record = {} } = (await keepContext(edit.command.id, () => this.#edit(edit))) ?? {};
     const leader = edit.election.leader ?? null;
     if (outcome === 'paused') return { started: false, reason: 'paused', leader, by: this.parts.replica.id };
     if (by === null) return { started: false, reason: this.#whyNot(edit), leader, by };

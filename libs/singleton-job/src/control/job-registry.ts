@@ -48,7 +48,7 @@ export class SingletonJobRegistry {
 
   /** Every job of this replica, also disabled ones. Decorated jobs are found when the application starts. */
   list(): JobStatus[] {
-    return this.parts.pool.jobs.map((entry) => this.#statusOf(entry));
+    return this.parts.pool.jobs.map((runner) => this.#statusOf(runner));
   }
 
   /**
@@ -57,7 +57,7 @@ export class SingletonJobRegistry {
    * @throws UnknownJobError
    */
   get(name: string): JobStatus {
-    return this.#statusOf(this.#entry(name));
+    return this.#statusOf(this.#runner(name));
   }
 
   /**
@@ -141,7 +141,7 @@ export class SingletonJobRegistry {
     const { name, location } = job;
     if (pool.find(name) !== undefined)
       throw new InvalidJobsError([`${location}: there is a job '${name}' already: give each a name of its own`]);
-    const ambiguous = ambiguousVariables([...pool.jobs.map((entry) => entry.job), job], this.options);
+    const ambiguous = ambiguousVariables([...pool.jobs.map((runner) => runner.job), job], this.options);
     if (ambiguous.length > 0) throw new InvalidJobsError(ambiguous);
     if (pool.state === 'stopped') throw new InvalidJobsError([`${location}: the application has stopped`]);
     pool.add(job);
@@ -153,16 +153,16 @@ export class SingletonJobRegistry {
    * @throws UnknownJobError
    */
   async unregister(name: string): Promise<void> {
-    this.#entry(name);
+    this.#runner(name);
     await this.parts.pool.remove(name);
     this.parts.statistics.forget(name);
   }
 
   /** A job that can be steered from here. */
   #connected(name: string): JobRunner {
-    const entry = this.#entry(name);
+    const runner = this.#runner(name);
     this.#assertConnected();
-    return entry;
+    return runner;
   }
 
   #assertConnected(): void {
@@ -171,12 +171,12 @@ export class SingletonJobRegistry {
       throw new InvalidOptionsError([NOWHERE], { title: NOWHERE_TITLE });
   }
 
-  #entry(name: string): JobRunner {
+  #runner(name: string): JobRunner {
     const { pool } = this.parts;
-    const entry = pool.find(name);
-    if (entry !== undefined) return entry;
+    const runner = pool.find(name);
+    if (runner !== undefined) return runner;
     const names = pool.jobs.map(({ job }) => job.name);
-    throw new UnknownJobError(name, didYouMean(name, names, this.#whyUnknown(names)));
+    throw new UnknownJobError(name, didYouMean(String(name), names, this.#whyUnknown(names)));
   }
 
   #whyUnknown(names: readonly string[]): string {
@@ -185,15 +185,15 @@ export class SingletonJobRegistry {
     return names.length === 0 ? 'it has no jobs' : `the jobs are ${names.join(', ')}`;
   }
 
-  #statusOf(entry: JobRunner): JobStatus {
+  #statusOf(runner: JobRunner): JobStatus {
     const { statistics } = this.parts;
-    const { job, runs, election } = entry;
+    const { job, runs, election } = runner;
     const { activeTerm: term, pausedAt, leader = null } = election ?? {};
     return {
       ...this.#planOf(job, pausedAt, runs.isBusy ? undefined : term?.own.run),
       lockExpiryMs: job.lockExpiryMs,
       timeoutMs: job.timeoutMs ?? null,
-      role: this.#roleOf(entry),
+      role: this.#roleOf(runner),
       leader,
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),

@@ -3,7 +3,8 @@ import { didYouMean } from '../options/suggest.js';
 import { jobInVariable } from '../options/variables.js';
 
 const ONCE =
-  'give each a name of its own, or provide the class once: in one module, with { provide: …, useExisting } for a second token';
+  'give each a name of its own, or provide the class once: in one module, with { provide: …, useExisting } for a second token. ' +
+  'An inherited method takes the name of its class if the decorator has none';
 
 /** A job by its name, and where it is declared. */
 export interface NamedJob {

@@ -459,10 +459,10 @@ export class Election {
   #obey(term: Term, command: Command | undefined): void {
     const next = term.orders.next(command, this.replica.view);
     if (next === undefined) return;
-    if (term.release !== undefined) term.orders.answer(next);
-    else if (next.action === 'trigger') term.orders.answer(next, this.candidate.trigger?.(term, next.id));
+    if (term.release !== undefined) term.orders.open(next);
+    else if (next.action === 'trigger') term.orders.open(next, this.candidate.trigger?.(term, next.id));
     else {
-      term.orders.answer(next, { outcome: 'stepped-down' });
+      term.orders.open(next, { outcome: 'stepped-down' });
       this.#release('stepped-down', STAND_BACK_MS);
     }
   }

@@ -30,7 +30,7 @@ describe('a command whose answer is written', () => {
     const act = (): void => void (fate = 'runs');
     const cancel = (): void => void (fate = 'is cancelled');
     const orders = new Orders(HOLDER, undefined);
-    orders.answer(command, { outcome: 'started', fields: { run }, act, cancel });
+    orders.open(command, { outcome: 'started', fields: { run }, act, cancel });
     orders.shown({ holder: HOLDER, ...value })?.act?.();
     orders.next(value.command, viewAt(storeTime));
     expect(rule.startsWith(fate)).toBe(true);

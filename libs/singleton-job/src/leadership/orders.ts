@@ -8,7 +8,7 @@ export const RELEASING = 'releasing';
 /** The commands to the leader of one term, one at a time. The answer is written first, and the command is carried out when the record shows it. */
 export class Orders {
   /** The one whose answer is to be written. */
-  open: Order | undefined;
+  pending: Order | undefined;
   /** Commands that were carried out, or there when the term began: an old snapshot may show them again. */
   readonly ignored = new Set<string>();
 
@@ -21,37 +21,37 @@ export class Orders {
 
   /** The order to carry out: the record shows its answer. */
   shown(value: JobRecord): Order | undefined {
-    const { open } = this;
-    if (open === undefined || value.holder !== this.holder) return undefined;
-    const answer = value.command?.id === open.id ? value.command.outcome : undefined;
+    const { pending } = this;
+    if (pending === undefined || value.holder !== this.holder) return undefined;
+    const answer = value.command?.id === pending.id ? value.command.outcome : undefined;
     // the next command may be there already
-    const isNext = value.command?.id !== open.id && open.fields !== undefined && shows(value, open.fields);
+    const isNext = value.command?.id !== pending.id && pending.fields !== undefined && shows(value, pending.fields);
     if (answer === undefined && !isNext) return undefined;
-    this.#close(open);
-    if (answer !== RELEASING) return open;
-    open.cancel?.();
+    this.#close(pending);
+    if (answer !== RELEASING) return pending;
+    pending.cancel?.();
     return undefined;
   }
 
   /** The command to answer now. An answer that the record does not show is given up, when it cannot arrive any more. */
   next(command: Command | undefined, view: View): Command | undefined {
-    const { open } = this;
-    if (open !== undefined) {
-      if (command?.id === open.id && view.storeTime < open.until) return undefined;
-      this.#close(open);
-      open.cancel?.();
+    const { pending } = this;
+    if (pending !== undefined) {
+      if (command?.id === pending.id && view.storeTime < pending.until) return undefined;
+      this.#close(pending);
+      pending.cancel?.();
     }
     return isToBeObeyed(command, this.ignored, view.storeNow()) ? command : undefined;
   }
 
   /** From now on this answer is written, until the record shows it. */
-  answer({ id, until }: Command, what: Omit<Order, 'id' | 'until'> = { outcome: RELEASING }): void {
-    this.open = { id, until, ...what };
+  open({ id, until }: Command, what: Omit<Order, 'id' | 'until'> = { outcome: RELEASING }): void {
+    this.pending = { id, until, ...what };
   }
 
   /** Once, also if an old snapshot shows it again. */
   #close({ id }: Order): void {
-    this.open = undefined;
+    this.pending = undefined;
     this.ignored.add(id);
   }
 }

@@ -189,9 +189,9 @@ export class Term implements OwnTerm {
    * are for the same revision, so the record shows which of them counts.
    */
   get answer(): Order | undefined {
-    const { open } = this.orders;
-    if (this.release === undefined || open?.act === undefined) return open;
-    return { id: open.id, until: open.until, outcome: RELEASING };
+    const { pending } = this.orders;
+    if (this.release === undefined || pending?.act === undefined) return pending;
+    return { id: pending.id, until: pending.until, outcome: RELEASING };
   }
 
   /** By the election: the record shows a pause, or the replica closes, or the term is over, or is given back without an answer. What was claimed is not run. */
@@ -214,7 +214,7 @@ export class Term implements OwnTerm {
     if (this.#end !== undefined) return;
     this.refuseClaims();
     this.#end = { how, deadline: this.deadline };
-    this.orders.open?.cancel?.();
+    this.orders.pending?.cancel?.();
     for (const { settle } of this.#saves) settle(false);
     this.#saves = [];
     this.confirmed();

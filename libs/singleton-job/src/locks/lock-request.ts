@@ -51,7 +51,8 @@ export function readLockRequest(key: unknown, given: unknown = {}) {
   const problems: string[] = [];
   const at = (name: string): Place => new Place(name, problems);
   const record = readKey(key, at('key'));
-  if (!isObject(given)) at('options').refuse(given, 'an object', "write them as { wait: '5s' }");
+  if (!isObject(given))
+    at('options').refuse(given, 'an object', "write them before the function, as in withLock(key, { wait: '5s' }, fn)");
   const read = readOptions(LOCK_OPTIONS, isObject(given) ? given : {}, at, FIXES);
   const { waitMs, signal } = withDefaults(LOCK_OPTIONS, read);
   if (record === undefined || problems.length > 0) throw new InvalidLockError(problems);

@@ -150,7 +150,11 @@ function checkOptions(options: unknown, at: Place): void {
   if (typeof host === 'string' && /^$|@|:\/\//.test(host))
     at.in('host').refuse(host, 'a name or an address', "write 'localhost', or a URL in place of the object");
   if (!(Number(port ?? 1) >= 1 && Number(port ?? 1) <= 65_535))
-    at.in('port').refuse(port, 'a port from 1 to 65535', 'look where it comes from; Number(undefined) is NaN');
+    at.in('port').refuse(
+      port,
+      'a port from 1 to 65535',
+      Number.isNaN(port) ? 'look where it comes from; Number(undefined) is NaN' : 'write that of the server',
+    );
   if (typeof password === 'number') at.in('password').note('must be a text, got a number: put it in quotes');
   else if (typeof password !== 'string' && password !== null)
     at.in('password').refuse(password, 'a text', PASSWORD_FIX);

@@ -96,7 +96,7 @@ export interface JobEvents {
     /** Since when, by the clock of the store. */
     readonly pausedAt: Date;
   };
-  /** The pause that `jobPaused` reported is over. */
+  /** The pause that `jobPaused` reported is over. Not called where old data show an older pause: then `jobPaused` is called again. */
   jobResumed: {
     /** Name of the job. */
     readonly job: string;
