@@ -41,7 +41,9 @@ console.log(`\nwrote ${files}`);
 console.log(`bench: ${results.length} measured, ${failed} failed in ${secondsSince(startedAtMs)} s`);
 process.exit(failed === 0 ? 0 : 1);
 
-/** Installs what is missing, and the library of this checkout unless `--installed` says to take the one that is there. */
+/**
+ * Installs what is missing, and the library of this checkout unless `--installed` says to take the one that is there.
+ */
 async function prepare(): Promise<void> {
   const bench = import.meta.dirname;
   if (!existsSync(join(bench, 'node_modules/bullmq'))) await npm(['ci'], { cwd: bench });

@@ -12,8 +12,9 @@ import { entryPoints } from './workspace/entry-points.js';
 import { LIBRARY, ROOT } from './workspace/paths.js';
 
 /**
- * `npm run api` writes a report of each entry point into `libs/singleton-job/api/`: its public names with their signatures. With
- * `-- --check` it changes nothing and ends with 1 if a report is out of date. Both end with 1 if a public name has no docstring.
+ * `npm run api` writes a report of each entry point into `libs/singleton-job/api/`: its public names with their
+ * signatures. With `-- --check` it changes nothing and ends with 1 if a report is out of date. Both end with 1 if a
+ * public name has no docstring.
  */
 const isCheck = process.argv.includes('--check');
 
@@ -45,7 +46,8 @@ function configOf(entry: string): ExtractorConfig {
       compiler: { tsconfigFilePath: project },
       newlineKind: 'lf',
       apiReport: { enabled: true, reportFileName: name, reportFolder: REPORTS, reportTempFolder: WORK },
-      // TypeDoc reads the docstrings: the step `docs` of `npm run verify` fails on a wrong one, and on a type that should be exported
+      // TypeDoc reads the docstrings: the step `docs` of `npm run verify` fails on a wrong one, and on a type that
+      // should be exported
       messages: {
         compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
         tsdocMessageReporting: { default: ignored },

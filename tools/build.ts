@@ -17,7 +17,10 @@ async function buildLibrary(): Promise<void> {
   await writeFile(join(LIBRARY_BUILD, 'cjs/package.json'), '{ "type": "commonjs" }\n');
 }
 
-/** Joins the modules of each entry point. A process that starts would read a file for each of them, which took most of the import. */
+/**
+ * Joins the modules of each entry point. A process that starts would read a file for each of them, which took most of
+ * the import.
+ */
 async function joinModules(folder: string): Promise<void> {
   const compiled = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.js'));
   const { outputFiles } = await build({
@@ -39,8 +42,9 @@ async function joinModules(folder: string): Promise<void> {
 }
 
 /**
- * Gives decorated classes their names back: tsc assigns each to a variable of its own name, which makes esbuild rename the class, and Nest
- * shows that name. esbuild's own remedy, `keepNames`, names every closure again each time that it is made: 3 MB for 1,000 jobs.
+ * Gives decorated classes their names back: tsc assigns each to a variable of its own name, which makes esbuild rename
+ * the class, and Nest shows that name. esbuild's own remedy, `keepNames`, names every closure again each time that it
+ * is made: 3 MB for 1,000 jobs.
  */
 function withClassNames(text: string): string {
   return text.replaceAll(/^(var (\w+) = .*class \2)\d+ /gm, '$1 ');
@@ -49,8 +53,8 @@ function withClassNames(text: string): string {
 const SHARED_SOURCES = ['libs/singleton-job/src', 'nest-cli.json', 'tsconfig.json', 'package-lock.json', 'tools'];
 
 /**
- * Compiles an application and the library's sources that it reaches; it needs no built library. A build of the same sources is kept, so
- * its processes need not stop.
+ * Compiles an application and the library's sources that it reaches; it needs no built library. A build of the same
+ * sources is kept, so its processes need not stop.
  */
 async function buildApplication(name: string): Promise<void> {
   const stamp = join('dist/apps', name, '.built');

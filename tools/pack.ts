@@ -11,8 +11,8 @@ const GUIDE = 'docs/README.md';
 const SIZE_LIMIT_BYTES = 2_500_000;
 
 /**
- * `npm run pack [-- TAG]` builds the library, writes `dist/nestjs-singleton-job-<version>.tgz`, which is what a release publishes, and
- * checks it. With a tag it first checks that the version may be released under it.
+ * `npm run pack [-- TAG]` builds the library, writes `dist/nestjs-singleton-job-<version>.tgz`, which is what a release
+ * publishes, and checks it. With a tag it first checks that the version may be released under it.
  */
 const [tag] = process.argv.slice(2);
 const readText = (file: string): Promise<string> => readFile(join(ROOT, file), 'utf8');

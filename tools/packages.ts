@@ -7,8 +7,9 @@ import { npm, tool } from './workspace/command.js';
 import { ROOT } from './workspace/paths.js';
 
 /**
- * `npm run test:packages [-- <name>…]`: the packed tarball in applications of strangers, outside the checkout. The scripts of their manifests
- * type-check, build, run on a real Redis and a real PostgreSQL, test, and bundle them. It stops at the first that fails.
+ * `npm run test:packages [-- <name>…]`: the packed tarball in applications of strangers, outside the checkout. The
+ * scripts of their manifests type-check, build, run on a real Redis and a real PostgreSQL, test, and bundle them. It
+ * stops at the first that fails.
  */
 const APPS = join(ROOT, 'test/packages/apps');
 const NAMES = ['nest-11-cjs', 'nest-11-esm', 'nest-12-cjs', 'nest-12-esm'];

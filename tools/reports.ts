@@ -28,7 +28,9 @@ await build();
 if (positionals[0] === 'test') await test();
 else await start();
 
-/** Installs the library as it would be published, and compiles the application. The first time takes a minute or two. */
+/**
+ * Installs the library as it would be published, and compiles the application. The first time takes a minute or two.
+ */
 async function build(): Promise<void> {
   const manifest = 'apps/reports/package-lock.json';
   await unlessFresh('apps/reports/node_modules/.package-lock.json', ['libs/singleton-job', manifest], async () => {

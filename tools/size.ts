@@ -4,8 +4,8 @@ import ts from 'typescript';
 import { ROOT } from './workspace/paths.js';
 
 /**
- * `npx tsx tools/size.ts` counts lines of TypeScript code (without comments, blank lines and imports), words of the guide, and public names.
- * It ends with 1 if a number is above its limit in `tools/size-limits.json`.
+ * `npx tsx tools/size.ts` counts lines of TypeScript code (without comments, blank lines and imports), words of the
+ * guide, and public names. It ends with 1 if a number is above its limit in `tools/size-limits.json`.
  */
 const LIMITS = 'tools/size-limits.json';
 const SRC = 'libs/singleton-job/src/';

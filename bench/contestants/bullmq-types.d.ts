@@ -1,4 +1,6 @@
-/** The part of BullMQ that is used here, for checks in the root of the repository, where this package is not installed. */
+/**
+ * The part of BullMQ that is used here, for checks in the root of the repository, where this package is not installed.
+ */
 declare module 'bullmq' {
   interface Options {
     readonly connection: { readonly host: string; readonly port: number };

@@ -8,7 +8,10 @@ export interface Settings {
   /** Its server: of the kind that the contestant names, a Redis by default. */
   readonly serverUrl: string;
   readonly jobs: readonly JobSpec[];
-  /** `runs`: each start and end is an event. `lateness`: collected, for a question. `nothing`: a run does nothing but count. */
+  /**
+   * `runs`: each start and end is an event. `lateness`: collected, for a question. `nothing`: a run does nothing but
+   * count.
+   */
   readonly reports: 'runs' | 'lateness' | 'nothing';
   /** Settings of the contestant's own, such as `lockExpiry`. */
   readonly options: Readonly<Record<string, unknown>>;

@@ -12,8 +12,9 @@ interface Commands {
 }
 
 /**
- * The design that this library began with: for each job an election of its own, with a heartbeat every 3 s and a lock of
- * 10 s, and a loop of fixed rate that runs the job while this replica leads it. Its backoff while Redis fails is left out.
+ * The design that this library began with: for each job an election of its own, with a heartbeat every 3 s and a lock
+ * of 10 s, and a loop of fixed rate that runs the job while this replica leads it. Its backoff while Redis fails is
+ * left out.
  */
 export const start: Start = ({ settings, jobs, leads, onStop }) => {
   const redis = new Redis(settings.serverUrl) as Redis & Commands;

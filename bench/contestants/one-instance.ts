@@ -11,8 +11,9 @@ return isFree and redis.call('INCR', KEYS[2]) or 0`;
 const TTL_MS = 30_000;
 
 /**
- * The requests of `@nestjs/locks` 0.0.1 as its documentation describes them; the npm registry does not have it. `@OnOneInstance()` takes a
- * lease that the replica keeps between the ticks, and `@WithoutOverlapping()` a lock around each run.
+ * The requests of `@nestjs/locks` 0.0.1 as its documentation describes them; the npm registry does not have it.
+ * `@OnOneInstance()` takes a lease that the replica keeps between the ticks, and `@WithoutOverlapping()` a lock around
+ * each run.
  */
 export const start: Start = (host) => {
   const { serverUrl, project } = host.settings;

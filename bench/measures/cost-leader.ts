@@ -17,8 +17,9 @@ export const costOfLeader: Measure = {
 async function measure(jobs: number, { pick }: Scale): Promise<Row[]> {
   await using servers = new Servers();
   const column = `${jobs} jobs, CPU ms per s`;
-  // 100 jobs are 200 runs per second, of which V8 still compiles parts after half a minute. Once in a minute or two it collects the old objects
-  // and compiles again, which took as much as 20 s of runs. Windows of 5 s after 30 s gave ratios from 1.25 to 1.7 for one build.
+  // 100 jobs are 200 runs per second, of which V8 still compiles parts after half a minute. Once in a minute or two it
+  // collects the old objects and compiles again, which took as much as 20 s of runs. Windows of 5 s after 30 s gave
+  // ratios from 1.25 to 1.7 for one build.
   const [settledMs, windowMs] = [pick(60_000, 1_000), pick(20_000, 1_000)];
   const options = { jobs: manyJobs(jobs), count: 1, reports: 'nothing', servers } as const;
   const rounds = await withAll(

@@ -4,7 +4,10 @@ import { figure, type Row } from '../figures.js';
 import { inTurn, type Measure, type Scale, times } from '../measure.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
 
-/** One contestant at a time: a hand-over takes milliseconds. With all of them at once, processes would wait as long for a processor. */
+/**
+ * One contestant at a time: a hand-over takes milliseconds. With all of them at once, processes would wait as long for
+ * a processor.
+ */
 export const handOver: Measure = {
   name: 'hand-over',
   title: 'SIGTERM of the leader',

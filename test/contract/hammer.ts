@@ -23,8 +23,9 @@ export class Hammered {
 }
 
 /**
- * Many replicas on one project at once: each takes records without a living holder, releases its own, lets its lease end now and then, and
- * sends each write twice. No record has two holders or winners or goes back, no lease lives again, and no request fails.
+ * Many replicas on one project at once: each takes records without a living holder, releases its own, lets its lease
+ * end now and then, and sends each write twice. No record has two holders or winners or goes back, no lease lives
+ * again, and no request fails.
  */
 export async function hammer(open: () => Promise<Store>): Promise<Hammered> {
   const seen = new Hammered();

@@ -20,7 +20,10 @@ import { type Chance } from './timeline.js';
 /** Sees everything that happens in an application. */
 export type Observer = Required<Pick<ReplicaObserver, 'gained' | 'seen' | 'synced'>> & JobObserver;
 
-/** The library in one process. All of it is real, but for its clock, its store, its chance, its thread, and what its jobs do. */
+/**
+ * The library in one process. All of it is real, but for its clock, its store, its chance, its thread, and what its
+ * jobs do.
+ */
 export class Application {
   readonly #services: Services;
   readonly #commands: JobCommands;

@@ -34,7 +34,10 @@ interface Answer<T> {
 
 const nothing = (): Promise<never> => new Promise(() => undefined);
 
-/** The store as one process sees it, or its heartbeat thread: requests may be lost, late, repeated or refused on the way. */
+/**
+ * The store as one process sees it, or its heartbeat thread: requests may be lost, late, repeated or refused on the
+ * way.
+ */
 export class Link implements Store {
   readonly name = 'simulated';
   readonly publish: Store['publish'];

@@ -8,8 +8,8 @@ import { playStories, type Result, type Stories } from './play.js';
 const CHUNK = 100;
 
 /**
- * `node --import tsx test/simulation/simulate.ts --seed 1 --stories 10000`: plays stories on all cores, from that seed on.
- * With the seed and the path of a failure it plays the smallest story that breaks the rule.
+ * `node --import tsx test/simulation/simulate.ts --seed 1 --stories 10000`: plays stories on all cores, from that seed
+ * on. With the seed and the path of a failure it plays the smallest story that breaks the rule.
  */
 async function main(): Promise<void> {
   const options = { seed: { type: 'string' }, stories: { type: 'string' }, path: { type: 'string' } } as const;

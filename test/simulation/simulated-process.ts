@@ -11,7 +11,10 @@ export const EPOCH_MS = Date.UTC(2027, 0, 1);
 /** A timer of Node.js may fire early by less than a millisecond. */
 const MOST_EARLY_MS = 0.9;
 
-/** `blocked`: its main thread. `stopped`: SIGSTOP. `suspended`: with its host, whose monotonic clock stands still meanwhile. */
+/**
+ * `blocked`: its main thread. `stopped`: SIGSTOP. `suspended`: with its host, whose monotonic clock stands still
+ * meanwhile.
+ */
 export type Standstill = 'blocked' | 'stopped' | 'suspended';
 
 export type Deliver = (what: () => void) => void;

@@ -66,7 +66,10 @@ const messagesMs = ({ x }: Spot) => logarithmic(x, 500, 30_000);
 
 function restart({ at, x, y, data, lifeMs, clock, sign, isA, isB, isRare }: Spot) {
   return {
-    /** Those of the last server, a copy or snapshot of `ageMs` ago, or none. `old`: the server before the last comes back, as it was. */
+    /**
+     * Those of the last server, a copy or snapshot of `ageMs` ago, or none. `old`: the server before the last comes
+     * back, as it was.
+     */
     data,
     ageMs: Math.min(at, isA ? logarithmic(x, 1, 1_000) : logarithmic(x, 1_000, 90_000)),
     downMs: logarithmic(y, 1, (isRare ? 2 : 0.8) * lifeMs),
@@ -157,7 +160,10 @@ export function endOf(fault: Fault): number {
 }
 
 const HAND_OVERS: readonly FaultKind[] = ['stop', 'step-down', 'give-back', 'crash', 'remove', 'trigger', 'lock'];
-/** Stories of one kind, in which faults meet that seldom meet by chance. `failover`: how often a restart follows a hand-over. */
+/**
+ * Stories of one kind, in which faults meet that seldom meet by chance. `failover`: how often a restart follows a
+ * hand-over.
+ */
 const THEMES: readonly { readonly weight: number; readonly kinds: readonly FaultKind[]; readonly failover: number }[] =
   [
     { weight: 11, kinds: Object.keys(FAULTS) as FaultKind[], failover: 0.15 },

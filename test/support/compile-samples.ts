@@ -4,8 +4,8 @@ import ts from 'typescript';
 const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * What the compiler says about the samples of pages, each a whole file. A sample that begins with `// name.ts` has this name, and
- * the others of its page can import it.
+ * What the compiler says about the samples of pages, each a whole file. A sample that begins with `// name.ts` has this
+ * name, and the others of its page can import it.
  */
 export function errorsInSamples(pages: ReadonlyMap<string, string>): readonly string[] {
   const files = new Map<string, string>();

@@ -3,8 +3,9 @@ import { type Timer } from '../../libs/singleton-job/src/base/time/clock.js';
 import { NetworkStore, type RequestKind } from '../../libs/singleton-job/src/testing/replicas/network-store.js';
 
 /**
- * What happens to a request. `answered`: the store carries it out and answers. `answer-lost`: the store carries it out, and the
- * answer is lost. `request-lost`: it never reaches the store. A code: it fails with this error and is not carried out.
+ * What happens to a request. `answered`: the store carries it out and answers. `answer-lost`: the store carries it out,
+ * and the answer is lost. `request-lost`: it never reaches the store. A code: it fails with this error and is not
+ * carried out.
  */
 export type Outcome = 'answered' | 'answer-lost' | 'request-lost' | LockStoreError['code'];
 

@@ -2,8 +2,8 @@ import { type Timer } from '../../libs/singleton-job/src/base/time/clock.js';
 import { ProcessClock } from '../../libs/singleton-job/src/testing/replicas/process-clock.js';
 
 /**
- * How a process is halted. `paused`: both of its clocks continue (SIGSTOP, a blocked event loop). `suspended`: its monotonic clock stops
- * (a host that sleeps).
+ * How a process is halted. `paused`: both of its clocks continue (SIGSTOP, a blocked event loop). `suspended`: its
+ * monotonic clock stops (a host that sleeps).
  */
 type Standstill = 'paused' | 'suspended';
 

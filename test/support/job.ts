@@ -22,7 +22,9 @@ export function job(overrides: Partial<Omit<Job, 'invoke'>> & { readonly run?: (
   };
 }
 
-/** A run that takes `forMs` by the clock and then succeeds. It stops at once when its signal fires if it is `obedient`. */
+/**
+ * A run that takes `forMs` by the clock and then succeeds. It stops at once when its signal fires if it is `obedient`.
+ */
 export function lasting(clock: Clock, forMs: number, { obedient = false } = {}): (run: JobRun) => Promise<void> {
   return (run) =>
     new Promise((resolve, reject) => {

@@ -11,9 +11,9 @@ export interface Report {
 }
 
 /**
- * Every occurrence of a cron job, one of which is due every `periodMs`, that was started twice, reported twice, started and reported, or
- * neither: from its first run to its last run or report. Two reports may come beside a start: Redis lost its data (`data-lost`), and a leader
- * that was killed or lost its lease has claimed it (`interrupted`).
+ * Every occurrence of a cron job, one of which is due every `periodMs`, that was started twice, reported twice, started
+ * and reported, or neither: from its first run to its last run or report. Two reports may come beside a start: Redis
+ * lost its data (`data-lost`), and a leader that was killed or lost its lease has claimed it (`interrupted`).
  */
 export function unaccountedOccurrences(
   starts: readonly RecordedRun[],

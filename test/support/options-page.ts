@@ -10,8 +10,8 @@ import { ROOT } from '../../tools/workspace/paths.js';
 import { readPage } from './pages.js';
 
 /**
- * The page whose tables `npm run options` writes: option, type and variable from the tables of the library, and the rest from the docstrings of
- * the interfaces.
+ * The page whose tables `npm run options` writes: option, type and variable from the tables of the library, and the
+ * rest from the docstrings of the interfaces.
  */
 export const OPTIONS_PAGE = 'docs/options.md';
 

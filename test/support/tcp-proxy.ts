@@ -96,8 +96,8 @@ export class TcpProxy implements AsyncDisposable {
 }
 
 /**
- * Node cannot reset a socket that is ending: it emits `reset EINVAL`, takes the socket as closed, and its process turns for ever at its end
- * because the socket never is.
+ * Node cannot reset a socket that is ending: it emits `reset EINVAL`, takes the socket as closed, and its process turns
+ * for ever at its end because the socket never is.
  */
 function reset(socket: Socket): void {
   if (socket.writable) socket.resetAndDestroy();

@@ -8,8 +8,9 @@ import { tool } from '../workspace/command.js';
 import { LEGEND, Timeline } from './timeline.js';
 
 /**
- * `npm run demo`: three replicas of apps/worker with a server of their own: a Redis, or a PostgreSQL with `-- --postgres`. One is stopped and one is killed. The exit code is 1 if
- * two runs of a job overlapped, or a fencing token did not grow.
+ * `npm run demo`: three replicas of apps/worker with a server of their own: a Redis, or a PostgreSQL with `--
+ * --postgres`. One is stopped and one is killed. The exit code is 1 if two runs of a job overlapped, or a fencing token
+ * did not grow.
  */
 const flags = Object.fromEntries(SERVER_KINDS.map((kind) => [kind, { type: 'boolean' } as const]));
 const { values } = parseArgs({ options: flags });

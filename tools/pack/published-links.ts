@@ -13,8 +13,9 @@ interface Published {
 }
 
 /**
- * The text of a page as it is published. A link to a page beside it stays in the package. Other relative links lead to the
- * repository at the tag of the version: to pictures as files, to everything else as GitHub shows it. Links within the page stay, and so does code.
+ * The text of a page as it is published. A link to a page beside it stays in the package. Other relative links lead to
+ * the repository at the tag of the version: to pictures as files, to everything else as GitHub shows it. Links within
+ * the page stay, and so does code.
  */
 export function withPublishedLinks(text: string, { repository, version, page, as, beside }: Published): string {
   return text.replaceAll(/^```[^]*?^```$|(?<=\]\()(?!https?:|#)[^)\s]+/gm, (found) => {

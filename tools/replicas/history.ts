@@ -13,7 +13,10 @@ export interface RecordedRun {
 /** Two runs of one job of which the second began before the first had ended. */
 export type Overlapping = readonly [RecordedRun, RecordedRun];
 
-/** Every two runs of a job that ran at the same time. One that begins in the millisecond in which another ends does not overlap. */
+/**
+ * Every two runs of a job that ran at the same time. One that begins in the millisecond in which another ends does not
+ * overlap.
+ */
 export function overlaps(history: readonly RecordedRun[]): Overlapping[] {
   return byStart(history).flatMap((first, index, runs) =>
     runs
@@ -23,7 +26,10 @@ export function overlaps(history: readonly RecordedRun[]): Overlapping[] {
   );
 }
 
-/** Every two successive runs of a job of which the later has the smaller fencing token, or the same one on another replica. */
+/**
+ * Every two successive runs of a job of which the later has the smaller fencing token, or the same one on another
+ * replica.
+ */
 export function brokenFences(history: readonly RecordedRun[]): Overlapping[] {
   return byStart(history).flatMap((later, index, runs): Overlapping[] => {
     const earlier = runs.slice(0, index).findLast(({ job }) => job === later.job);

@@ -12,8 +12,8 @@ const WORKER = join(ROOT, 'dist/apps/worker/joined/main.js');
 export const WORKER_AS_BUILT = join(ROOT, 'dist/apps/worker/apps/worker/src/main.js');
 
 /**
- * Process 1 of a container ignores a signal that nothing handles, so Nest's last one, to itself, ends nothing there. With
- * one more handler it is so here too: a worker that exits does it because nothing is left to do.
+ * Process 1 of a container ignores a signal that nothing handles, so Nest's last one, to itself, ends nothing there.
+ * With one more handler it is so here too: a worker that exits does it because nothing is left to do.
  */
 const AS_PROCESS_ONE = ['--import', `data:text/javascript,for(const s of['SIGTERM','SIGINT'])process.on(s,()=>{})`];
 
@@ -85,7 +85,9 @@ interface WorkerProcessOptions {
   readonly onEvent?: (event: WorkerEvent) => void;
 }
 
-/** One real process of `apps/worker`, or of another program with the same event feed, with all its events and output. */
+/**
+ * One real process of `apps/worker`, or of another program with the same event feed, with all its events and output.
+ */
 export class WorkerProcess {
   readonly events: WorkerEvent[] = [];
   /** What it prints, on both streams, and when. */

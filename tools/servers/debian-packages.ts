@@ -8,8 +8,9 @@ import { ROOT } from '../workspace/paths.js';
 const run = promisify(execFile);
 
 /**
- * Fetches packages of Debian or Ubuntu into a folder that git ignores, and unpacks them there: neither root nor an installation is needed,
- * and nothing outside that folder changes. The second call finds it done. Undefined on other systems and where they cannot be had.
+ * Fetches packages of Debian or Ubuntu into a folder that git ignores, and unpacks them there: neither root nor an
+ * installation is needed, and nothing outside that folder changes. The second call finds it done. Undefined on other
+ * systems and where they cannot be had.
  */
 export async function unpackDebian(name: string, packages: readonly string[]): Promise<string | undefined> {
   if (process.platform !== 'linux') return undefined;

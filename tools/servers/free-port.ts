@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems use for outgoing connections. So the port of a server stays free while the server is down, and a client
- * that retries cannot connect to itself by chance.
+ * Below the ports that systems use for outgoing connections. So the port of a server stays free while the server is
+ * down, and a client that retries cannot connect to itself by chance.
  */
 const FIRST = 20_000;
 const LAST = 31_999;
@@ -15,8 +15,8 @@ const OURS = FIRST + (Number(process.env['JEST_WORKER_ID'] ?? 0) % SHARES) * SHA
 const given = new Set<number>();
 
 /**
- * A loopback port that is free now and that this process has not used before. Another process may still take it first: then try another
- * port.
+ * A loopback port that is free now and that this process has not used before. Another process may still take it first:
+ * then try another port.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {

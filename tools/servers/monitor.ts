@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
 /**
- * Calls `onCommand` with every command that a Redis carries out during `during`, as MONITOR shows it. It uses its own socket: ioredis
- * loses a command that arrives together with the answer to MONITOR.
+ * Calls `onCommand` with every command that a Redis carries out during `during`, as MONITOR shows it. It uses its own
+ * socket: ioredis loses a command that arrives together with the answer to MONITOR.
  */
 export async function monitored<T>(
   url: string,

@@ -7,7 +7,10 @@ import { type NOBODY, ServerProcess } from './server-process.js';
 
 const START_LIMIT_MS = 30_000;
 
-/** A private server on a free loopback port. It can be shut down, killed, hung and started again, and ends with this process. */
+/**
+ * A private server on a free loopback port. It can be shut down, killed, hung and started again, and ends with this
+ * process.
+ */
 export abstract class OwnServer implements AsyncDisposable {
   #running: ServerProcess | undefined;
 

@@ -65,7 +65,10 @@ export class PostgresServer extends OwnServer {
     return server;
   }
 
-  /** A streaming standby of this server, which takes no writes until it is promoted. `port` may be that of a proxy between the two. */
+  /**
+   * A streaming standby of this server, which takes no writes until it is promoted. `port` may be that of a proxy
+   * between the two.
+   */
   standby(port = this.port): Promise<PostgresServer> {
     const url = `postgresql://postgres@127.0.0.1:${String(port)}/postgres?application_name=standby`;
     return PostgresServer.#started(this.#args, async (data, program) => {

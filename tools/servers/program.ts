@@ -40,7 +40,10 @@ function foldersIn(root: string): string[] {
     .concat(versions.map((one) => join(postgres, one, 'bin')));
 }
 
-/** From the first of: the chosen file, the PATH, installed packages, packages of Debian or Ubuntu (fetched once, without root). */
+/**
+ * From the first of: the chosen file, the PATH, installed packages, packages of Debian or Ubuntu (fetched once, without
+ * root).
+ */
 export async function findProgram(wanted: Wanted): Promise<Program> {
   const { name, chosen, packages, howToInstall } = wanted;
   if (chosen !== undefined && chosen !== '') {

@@ -21,7 +21,10 @@ const APPEND_ONLY = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
 let found: Promise<Program> | undefined;
 
-/** Redis 6.2 or later, or any Valkey. REDIS_URL plays no part here: it names a server that runs already and must not be stopped. */
+/**
+ * Redis 6.2 or later, or any Valkey. REDIS_URL plays no part here: it names a server that runs already and must not be
+ * stopped.
+ */
 export function findRedis(): Promise<Program> {
   return (found ??= findProgram({
     name: 'redis',
@@ -62,7 +65,10 @@ export class RedisServer extends OwnServer {
     await super.down();
   }
 
-  /** `up()` starts it again: with all its data if it is `appendOnly`, with that of the last SAVE if `keepSnapshot`, else empty. */
+  /**
+   * `up()` starts it again: with all its data if it is `appendOnly`, with that of the last SAVE if `keepSnapshot`, else
+   * empty.
+   */
   override async kill({ keepSnapshot = this.#options.appendOnly ?? false } = {}): Promise<void> {
     await super.kill();
     if (keepSnapshot) return;

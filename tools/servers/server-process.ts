@@ -10,7 +10,9 @@ export const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : 
 /** Kills a process when its input ends, and removes a folder. */
 const GUARD = 'cat >/dev/null; kill -9 "$1" 2>/dev/null; sleep 0.2; rm -rf "$2"';
 
-/** A server in the background, with its log in a folder. It and the folder end with this process, also after a SIGKILL. */
+/**
+ * A server in the background, with its log in a folder. It and the folder end with this process, also after a SIGKILL.
+ */
 export class ServerProcess {
   readonly pid: number;
   hasExited = false;

@@ -21,7 +21,10 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** Runs a program and collects what it prints. Resolves with any exit code. Rejects only if the program cannot be started. */
+/**
+ * Runs a program and collects what it prints. Resolves with any exit code. Rejects only if the program cannot be
+ * started.
+ */
 export async function attempt(
   program: string,
   args: readonly string[],

@@ -3,7 +3,10 @@ import { build, type BuildOptions } from 'esbuild';
 /** Packages that Nest loads only where an application uses them. */
 const UNUSED = ['@nestjs/microservices', '@nestjs/websockets', 'class-transformer', 'class-validator'];
 
-/** Puts each program into one file with all its packages, which starts with half the CPU time: tests start them some hundred times. */
+/**
+ * Puts each program into one file with all its packages, which starts with half the CPU time: tests start them some
+ * hundred times.
+ */
 export async function joinPrograms({
   define,
   ...options

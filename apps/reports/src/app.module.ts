@@ -20,7 +20,9 @@ import { HealthController } from './watching/health.controller.js';
 import { JobMetrics, MetricsController } from './watching/metrics.js';
 import { WebhookHandler } from './webhooks/webhook-handler.js';
 
-/** What both kinds of process have. Web replicas need the handlers too: they enqueue with the options of the decorators. */
+/**
+ * What both kinds of process have. Web replicas need the handlers too: they enqueue with the options of the decorators.
+ */
 @Module({})
 class SharedModule {
   static forRoot({ runsJobs }: { readonly runsJobs: boolean }): DynamicModule {

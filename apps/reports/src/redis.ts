@@ -6,7 +6,10 @@ import { type Settings } from './settings.js';
 
 /** Results, checkpoints, idempotency keys, the run history. The jobs have a connection of their own. */
 export class AppRedis extends Redis implements OnApplicationShutdown {
-  /** `isPatient`: commands wait until Redis is back. Otherwise they fail now, and nothing waits in memory: for requests over HTTP. */
+  /**
+   * `isPatient`: commands wait until Redis is back. Otherwise they fail now, and nothing waits in memory: for requests
+   * over HTTP.
+   */
   constructor({ REDIS_URL, PROJECT_NAME, REDIS_TIMEOUT_MS }: Settings, isPatient: boolean) {
     const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0, socketTimeout: REDIS_TIMEOUT_MS };
     const shared = { keyPrefix: `${PROJECT_NAME}:`, retryStrategy: () => 500 };

@@ -27,9 +27,9 @@ export class Schedules {
   }
 
   /**
-   * While this replica leads, it looks once a minute. It triggers the job if its last run has not succeeded, or if a fire time was dropped or
-   * missed since its last trigger. Otherwise a fire time is up to a day late in three cases: the leader before ended between its claim and
-   * the enqueuing, Redis was away, or this is the first deployment.
+   * While this replica leads, it looks once a minute. It triggers the job if its last run has not succeeded, or if a
+   * fire time was dropped or missed since its last trigger. Otherwise a fire time is up to a day late in three cases:
+   * the leader before ended between its claim and the enqueuing, Redis was away, or this is the first deployment.
    */
   @OnJobEvent('leadershipGained')
   async catchUp({ job, fencingToken }: JobEvents['leadershipGained']): Promise<void> {

@@ -21,7 +21,10 @@ export async function start(module: Type, name: string): Promise<void> {
   }
 }
 
-/** Ends a process that does not stop in time: BullMQ waits for Redis when it closes, and a handler may ignore that its worker stops. */
+/**
+ * Ends a process that does not stop in time: BullMQ waits for Redis when it closes, and a handler may ignore that its
+ * worker stops.
+ */
 export function limitStop(limitMs: number): void {
   const end = (): never => {
     new Logger('Stop').warn(`did not stop within ${String(limitMs)} ms and ends now. Its jobs run again.`);

@@ -32,8 +32,8 @@ interface FaultRunOptions {
 let runs = 0;
 
 /**
- * A server, two replicas of one application with a network of their own each, and one history of all their runs. At first, the first replica
- * leads all jobs and the second follows.
+ * A server, two replicas of one application with a network of their own each, and one history of all their runs. At
+ * first, the first replica leads all jobs and the second follows.
  */
 export class FaultRun implements AsyncDisposable {
   readonly project = `fault-run-${String(++runs)}`;
@@ -113,7 +113,10 @@ export class FaultRun implements AsyncDisposable {
     return until(what, isSo, { ...options, details });
   }
 
-  /** The broken promises of runs that started after a moment, of both replicas or of one. Empty if all promises were kept. */
+  /**
+   * The broken promises of runs that started after a moment, of both replicas or of one. Empty if all promises were
+   * kept.
+   */
   violations({ sinceMs = 0, of }: { readonly sinceMs?: number; readonly of?: InProcessReplica } = {}): string[] {
     return this.#history.violations(of === undefined ? this.replicas : [of], sinceMs);
   }

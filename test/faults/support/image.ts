@@ -8,8 +8,9 @@ import { ROOT } from '../../../tools/workspace/paths.js';
 const execute = promisify(execFile);
 
 /**
- * Imitates `docker build` without an engine. Each stage is a folder. COPY copies files, and RUN runs in the folder with Node and npm of
- * this machine. Users and file systems of the base image are missing, and so are heredocs, ARG and variables.
+ * Imitates `docker build` without an engine. Each stage is a folder. COPY copies files, and RUN runs in the folder with
+ * Node and npm of this machine. Users and file systems of the base image are missing, and so are heredocs, ARG and
+ * variables.
  */
 export class Image implements AsyncDisposable {
   readonly environment: Record<string, string> = {};

@@ -24,8 +24,8 @@ const INTERRUPTED = /was interrupted in its run of/;
 export class InProcessReplica {
   readonly node: string;
   /**
-   * As `warn: message`. Three kinds are left out: debug lines, lines about a busy machine, and lines about missed occurrences and interrupted
-   * runs, which the history checks.
+   * As `warn: message`. Three kinds are left out: debug lines, lines about a busy machine, and lines about missed
+   * occurrences and interrupted runs, which the history checks.
    */
   readonly lines: string[] = [];
   /** By the clock of the tests, so that they can compare the time of an event with their own. */

@@ -194,7 +194,9 @@ class PostgresPlace implements Place {
   }
 }
 
-/** A client that no replica knows of. It waits for the server without a limit, and repeats requests without an answer. */
+/**
+ * A client that no replica knows of. It waits for the server without a limit, and repeats requests without an answer.
+ */
 export function adminOf(server: RedisServer): Redis {
   const admin = new Redis(server.url, {
     retryStrategy: () => 50,

@@ -18,7 +18,10 @@ export interface Noticed {
   readonly errors: readonly LockStoreError[];
 }
 
-/** The heartbeats of a replica: one is under way at a time, and one that failed is sent again soon, or on a new connection. */
+/**
+ * The heartbeats of a replica: one is under way at a time, and one that failed is sent again soon, or on a new
+ * connection.
+ */
 export class StoreHeartbeats implements AsyncDisposable {
   readonly disconnected: LockStoreError[] = [];
   #outcomes: Outcome[] = [];

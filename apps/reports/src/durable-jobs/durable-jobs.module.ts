@@ -59,8 +59,8 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<DurableJobsOpt
   .build();
 
 /**
- * Jobs that survive crashes, over BullMQ. Import it once, in the root module: it is global. `runsJobs`: whether this process runs jobs too,
- * or only enqueues them. `forRootAsync` takes `inject` and `useFactory`, as of a configuration.
+ * Jobs that survive crashes, over BullMQ. Import it once, in the root module: it is global. `runsJobs`: whether this
+ * process runs jobs too, or only enqueues them. `forRootAsync` takes `inject` and `useFactory`, as of a configuration.
  * @example
  * ```ts
  * DurableJobsModule.forRoot({ connection: 'redis://127.0.0.1:6379', prefix: 'shop', runsJobs: true })

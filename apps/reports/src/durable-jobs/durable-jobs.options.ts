@@ -6,7 +6,10 @@ import { Redis } from 'ioredis';
 export interface JobHandlerOptions {
   /** How often a job is tried again after it failed. @default 0 */
   readonly retries?: number;
-  /** Milliseconds before the first retry; each later one waits twice as long. A list has one entry for each retry. @default 1000 */
+  /**
+   * Milliseconds before the first retry; each later one waits twice as long. A list has one entry for each retry.
+   * @default 1000
+   */
   readonly retryDelay?: number | readonly number[];
   /** Milliseconds after which a run fails. @default 60000 */
   readonly timeout?: number;
@@ -47,8 +50,8 @@ export const KEEP_COMPLETED_MS = 2 * 86_400_000;
 export const KEEP_DEAD_MS = 30 * 86_400_000;
 
 /**
- * The one connection of queue, worker and records. A process that runs jobs waits while Redis is away. One that only enqueues fails at
- * once: a request over HTTP must not wait, and nothing may be kept in memory.
+ * The one connection of queue, worker and records. A process that runs jobs waits while Redis is away. One that only
+ * enqueues fails at once: a request over HTTP must not wait, and nothing may be kept in memory.
  */
 export class JobsRedis extends Redis implements OnModuleInit, OnApplicationShutdown {
   constructor(

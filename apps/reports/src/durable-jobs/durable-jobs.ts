@@ -20,7 +20,10 @@ export interface EnqueueOptions {
   readonly id?: string;
   readonly priority?: number;
   readonly idempotencyKey?: string | undefined;
-  /** A job that becomes due when this one has ended for the first time, however it ended. Not together with `deduplicateBy`. */
+  /**
+   * A job that becomes due when this one has ended for the first time, however it ended. Not together with
+   * `deduplicateBy`.
+   */
   readonly followedBy?: { readonly type: string; readonly payload: unknown; readonly id: string } | undefined;
 }
 
@@ -41,7 +44,10 @@ export class DurableJobs {
     @Inject(DURABLE_JOBS_OPTIONS) private readonly options: DurableJobsOptions,
   ) {}
 
-  /** Runs a job as soon as a worker is free. Returns its id. When it returned, the job will run. When it rejects, call it again with the same id. */
+  /**
+   * Runs a job as soon as a worker is free. Returns its id. When it returned, the job will run. When it rejects, call
+   * it again with the same id.
+   */
   async enqueue(type: string, payload: unknown, options: EnqueueOptions = {}): Promise<string> {
     return this.#add(type, payload, this.handlers.get(type).options, options);
   }
@@ -57,8 +63,9 @@ export class DurableJobs {
   }
 
   /**
-   * Enqueues the fire time of a run of a cron job of `nestjs-singleton-job`, and the one before it, each once. The id of a job is
-   * `<type>-<ms since the epoch>`. A run that was triggered adds only the one before it, if that is missing.
+   * Enqueues the fire time of a run of a cron job of `nestjs-singleton-job`, and the one before it, each once. The id
+   * of a job is `<type>-<ms since the epoch>`. A run that was triggered adds only the one before it, if that is
+   * missing.
    * @param payloadOf `since`: the fire time that was enqueued before this one. Null: it is the first.
    */
   async enqueueFireTimes(
@@ -76,7 +83,8 @@ export class DurableJobs {
       if (!isDue || at.getTime() <= newest) continue;
       const id = `${type}-${String(at.getTime())}`;
       const { data, opts } = this.#toBullJob(payloadOf(at, since), this.handlers.get(type).options, { id });
-      // in one step: a job whose fire time is not remembered would come again, and one that is remembered only would be lost
+      // in one step: a job whose fire time is not remembered would come again, and one that is remembered only would be
+      // lost
       const transaction = (await this.queue.backend.client).multi();
       await new Job(this.queue, type, data, opts, id).addJob(transaction);
       transaction.hset(key, { [run.job]: at.getTime() });
@@ -88,8 +96,8 @@ export class DurableJobs {
   }
 
   /**
-   * Ends the run of a job on any worker, or keeps it from running. Jobs that it follows, or that follow it, go on. False if it has ended or
-   * is unknown.
+   * Ends the run of a job on any worker, or keeps it from running. Jobs that it follows, or that follow it, go on.
+   * False if it has ended or is unknown.
    */
   async cancel(id: string): Promise<boolean> {
     const info = await this.store.getStatus(id);
@@ -104,7 +112,10 @@ export class DurableJobs {
     return true;
   }
 
-  /** Tries a failed job now, or a dead one anew. For people: nothing else leads out of `DeadLettered`. False if another request was first. */
+  /**
+   * Tries a failed job now, or a dead one anew. For people: nothing else leads out of `DeadLettered`. False if another
+   * request was first.
+   */
   async retry(id: string): Promise<boolean> {
     const info = await this.store.getStatus(id);
     const job = await this.queue.getJob(id);

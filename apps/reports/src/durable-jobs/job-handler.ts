@@ -11,7 +11,9 @@ export interface JobContext {
   readonly progress: (percent: number, message: string) => Promise<void>;
   /** Replaces the payload for the next runs of this job. */
   readonly updatePayload: (payload: unknown) => Promise<void>;
-  /** Call it between two steps, when the first is saved: it throws when the worker stops, and another worker goes on. */
+  /**
+   * Call it between two steps, when the first is saved: it throws when the worker stops, and another worker goes on.
+   */
   readonly throwIfStopping: () => void;
 }
 

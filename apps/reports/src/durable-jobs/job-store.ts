@@ -7,7 +7,10 @@ export type DurableJobStatus = 'Pending' | 'Running' | 'Completed' | 'Failed' | 
 
 const WAITING = ['waiting', 'prioritized', 'delayed', 'waiting-children'] as const;
 
-/** The states of BullMQ in which a job has a status. One that is cancelled while it waits stays there until a worker passes over it. */
+/**
+ * The states of BullMQ in which a job has a status. One that is cancelled while it waits stays there until a worker
+ * passes over it.
+ */
 const STATES = {
   Pending: WAITING,
   Running: ['active'],
@@ -47,7 +50,10 @@ export interface JobInfo {
   readonly timeout: number;
   /** Higher first. */
   readonly priority: number;
-  /** Of the latest failure, also if a later attempt succeeded: the text of the exception. It may name servers, so users do not see it. */
+  /**
+   * Of the latest failure, also if a later attempt succeeded: the text of the exception. It may name servers, so users
+   * do not see it.
+   */
   readonly error: string | null;
   readonly createdAt: string;
   readonly startedAt: string | null;
@@ -116,7 +122,10 @@ export class JobStore {
     return (await this.redis.get(this.#cancellation(id))) !== null;
   }
 
-  /** BullMQ has no cancelled state: the record has the status that the job had, for longer than any job is kept after its end. */
+  /**
+   * BullMQ has no cancelled state: the record has the status that the job had, for longer than any job is kept after
+   * its end.
+   */
   async recordCancellation({ id, status }: JobInfo): Promise<void> {
     await this.redis.set(this.#cancellation(id), status, 'PX', 2 * (this.options.keepDead ?? KEEP_DEAD_MS));
   }
@@ -152,8 +161,8 @@ export class JobStore {
 }
 
 /**
- * A cancellation wins over everything but a completion. A run goes on until its worker has ended it. A job that was cancelled while it waited
- * is active for a moment, when its worker passes over it.
+ * A cancellation wins over everything but a completion. A run goes on until its worker has ended it. A job that was
+ * cancelled while it waited is active for a moment, when its worker passes over it.
  */
 function statusOf(state: string, cancelledAs: string | null, attemptsMade: number): DurableJobStatus {
   if (state === 'completed') return 'Completed';

@@ -82,7 +82,10 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     });
   }
 
-  /** Handlers give their jobs back at their next step. Those that ignore it are waited for, until the process has reached its limit. */
+  /**
+   * Handlers give their jobs back at their next step. Those that ignore it are waited for, until the process has
+   * reached its limit.
+   */
   async beforeApplicationShutdown(): Promise<void> {
     this.#stop.abort();
     await this.worker.close();

@@ -7,7 +7,9 @@ import { toBody } from './report-view.js';
 
 const EVERY_MS = 1_000;
 
-/** Streams the status of reports once a second. Also without a change, which keeps proxies from closing the connection. */
+/**
+ * Streams the status of reports once a second. Also without a change, which keeps proxies from closing the connection.
+ */
 @Injectable()
 export class ProgressFeed {
   readonly #open = metrics.getMeter('durable-jobs').createUpDownCounter('durable_jobs_progress_streams');

@@ -8,7 +8,10 @@ import { KEEP_DEAD_MS } from '../durable-jobs/durable-jobs.options.js';
 
 const PAGE = 1_000;
 
-/** Removes jobs that are kept no longer, and their places in the lists. BullMQ does so when another job ends: a quiet queue would keep them. */
+/**
+ * Removes jobs that are kept no longer, and their places in the lists. BullMQ does so when another job ends: a quiet
+ * queue would keep them.
+ */
 @Injectable()
 export class CleanUp {
   constructor(

@@ -12,7 +12,10 @@ interface WebhookPayload {
   readonly body?: string;
 }
 
-/** Announces the end of a report to its owner. BullMQ starts it when the report has ended: it is the report's parent in a flow. */
+/**
+ * Announces the end of a report to its owner. BullMQ starts it when the report has ended: it is the report's parent in
+ * a flow.
+ */
 @Injectable()
 export class WebhookHandler {
   constructor(

@@ -5,7 +5,9 @@ import { currentRunInterceptor } from 'nestjs-singleton-job/current-run';
 
 const DEFAULTS = { projectName: 'myapp', connection: 'redis://127.0.0.1:6379' };
 
-/** The options of the library: the defaults of this application, the variables that override them, and the interceptors. */
+/**
+ * The options of the library: the defaults of this application, the variables that override them, and the interceptors.
+ */
 export const singletonJobConfig = registerAs('singletonJob', () => {
   return {
     ...DEFAULTS,

@@ -6,8 +6,8 @@ import { workerConfig } from '../config/worker.config.js';
 import { payloadAsJson } from './payload-as-json.js';
 
 /**
- * Sends the events of this replica, except renewals, to the parent process. Without an IPC channel to a parent it does nothing. README.md
- * describes the messages.
+ * Sends the events of this replica, except renewals, to the parent process. Without an IPC channel to a parent it does
+ * nothing. README.md describes the messages.
  */
 @Injectable()
 export class EventFeed implements JobObserver {

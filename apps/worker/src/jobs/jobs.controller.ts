@@ -8,7 +8,10 @@ interface Response {
   status(code: number): unknown;
 }
 
-/** The jobs, for an operator. Any replica answers. Every client that reaches it can run and pause jobs: see HOST in README.md. */
+/**
+ * The jobs, for an operator. Any replica answers. Every client that reaches it can run and pause jobs: see HOST in
+ * README.md.
+ */
 @Controller('jobs')
 @UseFilters(UnknownJobFilter, LockFilter)
 export class JobsController {

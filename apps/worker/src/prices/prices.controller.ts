@@ -7,7 +7,10 @@ import { LockFilter } from './lock.filter.js';
 export class PricesController {
   constructor(private readonly prices: PriceImport) {}
 
-  /** Responds when the import is done. 409: a replica is importing already. 503: Redis did not answer, or the lock was lost. */
+  /**
+   * Responds when the import is done. 409: a replica is importing already. 503: Redis did not answer, or the lock was
+   * lost.
+   */
   @Post('import')
   @HttpCode(200)
   import(): Promise<ImportedPrices> {

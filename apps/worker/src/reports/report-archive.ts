@@ -16,7 +16,10 @@ ON CONFLICT (project) DO UPDATE SET token = excluded.token, body = excluded.body
 
 /** Where the report is: on the server that the jobs are led by. It connects with the first report. */
 interface Shelf {
-  /** False: a later token was there already. A write that times out may still arrive later, and then the token refuses it. */
+  /**
+   * False: a later token was there already. A write that times out may still arrive later, and then the token refuses
+   * it.
+   */
   save(project: string, body: string, fencingToken: number): Promise<boolean>;
   close(): void;
 }
@@ -52,8 +55,8 @@ function inPostgres(connectionString: string): Shelf {
 }
 
 /**
- * Keeps the latest report. It stands for any resource that two leaders might write to: the current leader, and an old leader that was
- * paused after its last check. The fencing token distinguishes them where the write happens.
+ * Keeps the latest report. It stands for any resource that two leaders might write to: the current leader, and an old
+ * leader that was paused after its last check. The fencing token distinguishes them where the write happens.
  */
 @Injectable()
 export class ReportArchive implements OnApplicationShutdown {

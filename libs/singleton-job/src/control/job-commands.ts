@@ -9,7 +9,10 @@ import { CommandEdit, ResumeEdit, type StoredEdit } from './record-edits.js';
 
 const NO_REPLY = new LockStoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 
-/** Steers the leader of a job by writes on the record of the job. Each call ends within 2 s, and no write of it is carried out later. */
+/**
+ * Steers the leader of a job by writes on the record of the job. Each call ends within 2 s, and no write of it is
+ * carried out later.
+ */
 export class JobCommands {
   #commands = 0;
 
@@ -98,7 +101,9 @@ export class JobCommands {
   }
 }
 
-/** The error of a call that the store has not confirmed. It has the code of what failed, which may be a denied request. */
+/**
+ * The error of a call that the store has not confirmed. It has the code of what failed, which may be a denied request.
+ */
 export function unconfirmed(what: string, replica: Replica, wasSent: boolean, failure?: unknown): LockStoreError {
   const cause = replica.failure ?? failure ?? NO_REPLY;
   const { code, message } = asLockStoreError(cause);

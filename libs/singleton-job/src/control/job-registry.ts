@@ -24,7 +24,8 @@ const READ_LIMIT_MS = 2_000;
 const CACHE_MS = 2_000;
 
 /**
- * Shows the jobs of this replica, and steers them on all replicas. Inject it into any provider. The guide is docs/managing-jobs.md.
+ * Shows the jobs of this replica, and steers them on all replicas. Inject it into any provider. The guide is
+ * docs/managing-jobs.md.
  *
  * @example `constructor(private readonly jobs: SingletonJobRegistry) {}`
  */
@@ -61,8 +62,8 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Every job of this application as the store knows it: leader, pause, next tick and last run, from any replica. It sends one read for 400
-   * jobs, at most every 2 s.
+   * Every job of this application as the store knows it: leader, pause, next tick and last run, from any replica. It
+   * sends one read for 400 jobs, at most every 2 s.
    *
    * @throws LockStoreError when the store denied the request, or has not answered within 2 s
    */
@@ -92,10 +93,11 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. The leader lets its run in flight end and
-   * gives the job back. The next leader reports what was missed. Resolves when the pause is stored and the leader has begun to give
-   * the job back, or has not answered within 2 s. `by` is the replica that gives it back. Null: there was no leader, or it did not answer.
-   * Then it gives the job back when it next reads the record, within 10 s.
+   * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. The leader lets its run in
+   * flight end and gives the job back. The next leader reports what was missed. Resolves when the pause is stored and
+   * the leader has begun to give the job back, or has not answered within 2 s. `by` is the replica that gives it back.
+   * Null: there was no leader, or it did not answer. Then it gives the job back when it next reads the record, within
+   * 10 s.
    *
    * @throws UnknownJobError
    * @throws LockStoreError when the store has not confirmed the pause within 2 s, or the application stopped first
@@ -106,8 +108,8 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Ends the pause of a job on all replicas. Does nothing if the job is not paused. `by` is the replica that leads the job. Null: no leader
-   * answered within 2 s.
+   * Ends the pause of a job on all replicas. Does nothing if the job is not paused. `by` is the replica that leads the
+   * job. Null: no leader answered within 2 s.
    *
    * @throws UnknownJobError
    * @throws LockStoreError when the store has not confirmed it within 2 s, or the application stopped first
@@ -118,8 +120,8 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Gives a job to another replica: its leader releases it, once the run in flight has ended, and does not compete for 2 s.
-   * Resolves when the leader has begun to, within 2 s.
+   * Gives a job to another replica: its leader releases it, once the run in flight has ended, and does not compete for
+   * 2 s. Resolves when the leader has begun to, within 2 s.
    *
    * @throws UnknownJobError
    * @throws LockStoreError when the store denied the request, or another program has written the record of the job
@@ -130,10 +132,11 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Adds a job that is not decorated. It is checked at once. This replica competes for it when the application has started. Register the
-   * job on every replica: a replica without it does not take over.
+   * Adds a job that is not decorated. It is checked at once. This replica competes for it when the application has
+   * started. Register the job on every replica: a replica without it does not take over.
    *
-   * @throws InvalidJobsError with every mistake, or if there is a job of this name already, or one for which the same variables stand
+   * @throws InvalidJobsError with every mistake, or if there is a job of this name already, or one for which the same
+   * variables stand
    */
   register(registration: JobRegistration): void {
     const { pool } = this.parts;
@@ -148,7 +151,8 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Removes a job from this replica, also a decorated one. Resolves when the run in flight has ended and the job is released.
+   * Removes a job from this replica, also a decorated one. Resolves when the run in flight has ended and the job is
+   * released.
    *
    * @throws UnknownJobError
    */

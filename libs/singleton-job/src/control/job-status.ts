@@ -23,13 +23,13 @@ export interface JobStatus {
    */
   readonly role: 'leader' | 'follower' | 'paused' | 'disabled' | 'stopped';
   /**
-   * When the job was paused on all replicas, by the clock of the store, ISO 8601. Null: it is not, as far as this replica knows. A replica
-   * on which the job is disabled never knows it.
+   * When the job was paused on all replicas, by the clock of the store, ISO 8601. Null: it is not, as far as this
+   * replica knows. A replica on which the job is disabled never knows it.
    */
   readonly pausedAt: string | null;
   /**
-   * The leader as this replica knows it: `nodeId` with its random part. Null: there is none, or none is known. A replica on which the job is
-   * disabled never knows it.
+   * The leader as this replica knows it: `nodeId` with its random part. Null: there is none, or none is known. A
+   * replica on which the job is disabled never knows it.
    */
   readonly leader: string | null;
   /** The fencing token of the term of this replica. Null: this replica does not lead. */
@@ -56,8 +56,9 @@ export interface JobStatus {
     readonly error: string | null;
   } | null;
   /**
-   * When the next tick is due on the leader, ISO 8601. For an interval only the leader knows it, by the clock of the store, and not in a run.
-   * Null also for `@WhileLeader`, and while the job is paused on all replicas, as far as this replica knows.
+   * When the next tick is due on the leader, ISO 8601. For an interval only the leader knows it, by the clock of the
+   * store, and not in a run. Null also for `@WhileLeader`, and while the job is paused on all replicas, as far as this
+   * replica knows.
    */
   readonly nextTickAt: string | null;
   /** What this replica has counted since it started. */
@@ -92,18 +93,24 @@ export type RunOutcome = LastRun['outcome'];
 export interface JobOverview extends Pick<JobStatus, 'name' | 'kind' | 'schedule' | 'pausedAt'> {
   /** The replica that leads: `nodeId` with its random part. Null: none. A killed leader leads until its lease ends. */
   readonly leader: string | null;
-  /** When the next tick is due, ISO 8601, by the schedule of this replica. Null: it is paused, `@WhileLeader`, or an interval in a run. */
+  /**
+   * When the next tick is due, ISO 8601, by the schedule of this replica. Null: it is paused, `@WhileLeader`, or an
+   * interval in a run.
+   */
   readonly nextTickAt: string | null;
   /**
-   * The last run on any replica, by the clock of the store. A run that is not claimed before it starts is written within 10 s: then the run
-   * before it is still shown. Null: none is known.
+   * The last run on any replica, by the clock of the store. A run that is not claimed before it starts is written
+   * within 10 s: then the run before it is still shown. Null: none is known.
    */
   readonly lastRun: {
     /** ISO 8601. */
     readonly startedAt: string;
     /** ISO 8601. Null: its end is not written. It runs, or its replica has crashed. */
     readonly endedAt: string | null;
-    /** `interrupted`: its replica was gone when the next leader took over, which is its `endedAt`. Null: its end is not written. */
+    /**
+     * `interrupted`: its replica was gone when the next leader took over, which is its `endedAt`. Null: its end is not
+     * written.
+     */
     readonly outcome: 'succeeded' | 'failed' | 'cancelled' | 'interrupted' | null;
     /** The first 200 characters of the message of the error of a failed run. */
     readonly error: string | null;
@@ -133,8 +140,8 @@ export type TriggerResult =
        * - `lease-unconfirmed`: the leader starts no run at the moment, because it stops or its lease is in doubt.
        * - `unreachable`: the store did not answer, so no replica was asked.
        * - `stopping`: this process has stopped and closed its connections, so no replica was asked.
-       * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the run has started all the same.
-       *   After the 2 s no replica starts it any more.
+       * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the run has started
+       *   all the same. After the 2 s no replica starts it any more.
        */
       readonly reason: 'running' | 'paused' | 'lease-unconfirmed' | 'unreachable' | 'stopping' | 'no-answer';
       /** The leader as this replica knows it. Null: none is known. */
@@ -157,7 +164,8 @@ export type StepDownResult =
       /**
        * - `unreachable`: the store did not answer, so no replica was asked.
        * - `stopping`: this process has stopped and closed its connections, so no replica was asked.
-       * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the job was given back all the same.
+       * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the job was given
+       *   back all the same.
        */
       readonly reason: 'unreachable' | 'stopping' | 'no-answer';
       /** No replica. */

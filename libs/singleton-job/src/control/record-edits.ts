@@ -6,7 +6,10 @@ import { type View } from '../leadership/view.js';
 
 /** How the leader has answered a command. */
 export interface Answer {
-  /** `paused`: the job is, so no command was written. Undefined: no replica will answer, or it is not known what became of the command. */
+  /**
+   * `paused`: the job is, so no command was written. Undefined: no replica will answer, or it is not known what became
+   * of the command.
+   */
   readonly outcome: string | undefined;
   /** The leader. Null: none has answered. */
   readonly by: string | null;
@@ -24,8 +27,8 @@ export interface StoredEdit<T> extends Edit<T> {
 }
 
 /**
- * Asks the leader for something, and waits for its answer. A pause is one too: it also stores the pause, and the answer only says which leader has
- * seen it.
+ * Asks the leader for something, and waits for its answer. A pause is one too: it also stores the pause, and the answer
+ * only says which leader has seen it.
  */
 export class CommandEdit implements StoredEdit<Answer> {
   /** The record was seen. */

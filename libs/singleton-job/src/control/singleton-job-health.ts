@@ -15,8 +15,8 @@ export interface HealthReport {
     readonly forMs: number;
   }[];
   /**
-   * Jobs that this replica leads and that are late: they did not run by their next tick plus `timeout` (or `lockExpiry` without one) plus
-   * `lockExpiry`. A job that is paused on all replicas is never late.
+   * Jobs that this replica leads and that are late: they did not run by their next tick plus `timeout` (or `lockExpiry`
+   * without one) plus `lockExpiry`. A job that is paused on all replicas is never late.
    */
   readonly overdue: readonly {
     /** Name of the job. */
@@ -26,14 +26,14 @@ export interface HealthReport {
     /** When the run in flight began, ISO 8601. Null: there is none. */
     readonly runningSince: string | null;
     /**
-     * True: a restart of the process is the fix. No run is in flight, or a run has outlived its `timeout`. A run without a `timeout` may take
-     * any time.
+     * True: a restart of the process is the fix. No run is in flight, or a run has outlived its `timeout`. A run
+     * without a `timeout` may take any time.
      */
     readonly isStuck: boolean;
   }[];
   /**
-   * Jobs that this replica competes for and that have no known leader. Jobs that are paused on all replicas are left out. The list is empty
-   * until the store has answered for the first time. This replica does not compete for a job
+   * Jobs that this replica competes for and that have no known leader. Jobs that are paused on all replicas are left
+   * out. The list is empty until the store has answered for the first time. This replica does not compete for a job
    *
    * - that is disabled here;
    * - during its `initialDelay`;

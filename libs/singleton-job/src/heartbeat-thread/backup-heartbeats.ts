@@ -6,7 +6,9 @@ import { type LeaseId, lifeOf, type Store } from '../store/store.js';
 /** The main thread is late when its next heartbeat is overdue by half an interval. */
 const LATE_AFTER_INTERVALS = 1.5;
 const CHECKS_PER_INTERVAL = 4;
-/** A main thread that has been silent for longer counts as dead. Leases do not live much longer than this without it. */
+/**
+ * A main thread that has been silent for longer counts as dead. Leases do not live much longer than this without it.
+ */
 const LONGEST_SILENCE_MS = 20_000;
 /** A connection that is gone for longer, while that of the main thread works, counts as broken. */
 const RECONNECT_LIMIT_MS = 10_000;
@@ -20,11 +22,12 @@ interface BackupHeartbeatsParts {
 }
 
 /**
- * Keeps the leases of a process alive while its main thread is blocked. It renews them when a heartbeat of the main thread is overdue, and
- * reports which are confirmed. While the main thread is on time, it sends nothing.
+ * Keeps the leases of a process alive while its main thread is blocked. It renews them when a heartbeat of the main
+ * thread is overdue, and reports which are confirmed. While the main thread is on time, it sends nothing.
  *
- * The main thread decides. This thread renews only leases that the main thread could renew itself, never one whose deadline has passed on
- * either clock. After an answer that shows other data, or a lease that is gone, it waits for what the main thread says.
+ * The main thread decides. This thread renews only leases that the main thread could renew itself, never one whose
+ * deadline has passed on either clock. After an answer that shows other data, or a lease that is gone, it waits for
+ * what the main thread says.
  */
 export class BackupHeartbeats {
   #main: BackupState | undefined;
@@ -49,7 +52,10 @@ export class BackupHeartbeats {
     this.#scheduleCheck();
   }
 
-  /** The process ends, and nothing of it runs any more: ends its leases in the store, so that other replicas need not wait. Never rejects. */
+  /**
+   * The process ends, and nothing of it runs any more: ends its leases in the store, so that other replicas need not
+   * wait. Never rejects.
+   */
   async endLeases(): Promise<void> {
     const { store } = this.parts;
     const revoke = this.#main?.leases.map(({ id }) => id) ?? [];

@@ -79,7 +79,10 @@ export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'lead
     }
   }
 
-  /** Other listeners of `exit` may have been added before ours since, and one that throws keeps the later ones from being called. */
+  /**
+   * Other listeners of `exit` may have been added before ours since, and one that throws keeps the later ones from
+   * being called.
+   */
   leadershipGained(): void {
     process.removeListener('exit', this.#onExit);
     if (this.parts.crashHandover && this.#worker !== undefined) process.prependListener('exit', this.#onExit);
@@ -106,14 +109,16 @@ export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'lead
   }
 
   /**
-   * Hands the jobs over when the process ends by itself: after an uncaught exception, an unhandled rejection, or `process.exit()`.
+   * Hands the jobs over when the process ends by itself: after an uncaught exception, an unhandled rejection, or
+   * `process.exit()`.
    *
-   * In the `exit` event nothing asynchronous of the main thread runs any more, so no run of a job does. The thread still works: it ends the
-   * leases in the store while the main thread waits. A signal without a handler, `process.abort()` and an exhausted heap have no `exit`
-   * event. Then the leases end by themselves.
+   * In the `exit` event nothing asynchronous of the main thread runs any more, so no run of a job does. The thread
+   * still works: it ends the leases in the store while the main thread waits. A signal without a handler,
+   * `process.abort()` and an exhausted heap have no `exit` event. Then the leases end by themselves.
    *
-   * A process may survive its `exit` event: a later listener throws out of `process.exit()`, and the caller catches that. So its own leases
-   * end too: no run starts from now on, and those in flight are aborted in the next turn of the event loop.
+   * A process may survive its `exit` event: a later listener throws out of `process.exit()`, and the caller catches
+   * that. So its own leases end too: no run starts from now on, and those in flight are aborted in the next turn of the
+   * event loop.
    */
   readonly #onExit = (): void => {
     // Some code emits 'exit' by hand, in a process that lives on. Node sets this field before it emits the event.

@@ -1,6 +1,6 @@
 /**
- * The program of the heartbeat thread: see the option `heartbeatThread`. It runs only in a thread that the library has started. It does
- * nothing when it is imported elsewhere.
+ * The program of the heartbeat thread: see the option `heartbeatThread`. It runs only in a thread that the library has
+ * started. It does nothing when it is imported elsewhere.
  */
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -17,7 +17,10 @@ import {
   WANTS_CONNECTION,
 } from './thread-data.js';
 
-/** How long to wait for the connection. A main thread that is blocked does not answer: then the last connection has to do. */
+/**
+ * How long to wait for the connection. A main thread that is blocked does not answer: then the last connection has to
+ * do.
+ */
 const CONNECTION_LIMIT_MS = 250;
 
 /** Asks the main thread for the connection of each client. */

@@ -1,7 +1,10 @@
 import { type MessagePort } from 'node:worker_threads';
 import { type StoreOptions } from '../store/open-store.js';
 
-/** What the heartbeat thread gets at its start. It sends {@link ThreadMessage}s to its parent port, and all else to `port`. */
+/**
+ * What the heartbeat thread gets at its start. It sends {@link ThreadMessage}s to its parent port, and all else to
+ * `port`.
+ */
 export interface HeartbeatThreadData {
   /** Distinguishes this thread from others that load the same file. */
   readonly kind: typeof HEARTBEAT_THREAD;
@@ -24,5 +27,7 @@ export const PROCESS_ENDS = 'process ends';
 /** The main thread posts the connection to the thread, which has no function to call. */
 export const WANTS_CONNECTION = 'wants connection';
 
-/** {@link READY} comes first. `unreachable`: the thread has no connection to the store, though the main thread has one. */
+/**
+ * {@link READY} comes first. `unreachable`: the thread has no connection to the store, though the main thread has one.
+ */
 export type ThreadMessage = typeof READY | typeof WANTS_CONNECTION | { readonly unreachable: string };

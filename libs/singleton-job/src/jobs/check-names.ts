@@ -15,7 +15,9 @@ export interface NamedJob {
   readonly module?: string;
 }
 
-/** Notes jobs that share a name, so that their locks would be the same, and variables that stand for several of them. */
+/**
+ * Notes jobs that share a name, so that their locks would be the same, and variables that stand for several of them.
+ */
 export function checkNames(jobs: readonly NamedJob[], options: ResolvedOptions, problems: string[]): void {
   const byName = new Map<string, NamedJob[]>();
   for (const job of jobs) {

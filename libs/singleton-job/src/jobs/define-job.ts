@@ -156,8 +156,8 @@ function scheduleOf(
 }
 
 /**
- * The misfire grace of a cron job if neither the job nor the module sets it. It is long enough for a leader to drain, or for the lease
- * of a killed leader to end, and for the next leader to take over, with one `lockExpiry` to spare.
+ * The misfire grace of a cron job if neither the job nor the module sets it. It is long enough for a leader to drain,
+ * or for the lease of a killed leader to end, and for the next leader to take over, with one `lockExpiry` to spare.
  */
 function defaultMisfireGraceMs(options: ResolvedOptions, lockExpiryMs: number): number {
   return options.shutdownTimeoutMs + 2 * lockExpiryMs + options.heartbeatIntervalMs;

@@ -11,7 +11,8 @@ import { defineJob, type JobDescription } from './define-job.js';
 import { type Job } from './job.js';
 
 /**
- * A job that is not a decorated method. For jobs that are known only at run time, and for modules that are loaded lazily.
+ * A job that is not a decorated method. For jobs that are known only at run time, and for modules that are loaded
+ * lazily.
  *
  * @example
  * ```ts

@@ -38,8 +38,8 @@ export class JobRun implements InterceptedRun {
   /** When the run began, by the wall clock of this replica. */
   readonly startedAt: Date;
   /**
-   * Larger than that of every run under an earlier leader of this job. Pass it to the resource that you write to, and let it refuse
-   * smaller tokens. Nothing else stops a process that was suspended between its last check and its write.
+   * Larger than that of every run under an earlier leader of this job. Pass it to the resource that you write to, and
+   * let it refuse smaller tokens. Nothing else stops a process that was suspended between its last check and its write.
    */
   readonly fencingToken: number;
   readonly #control: RunControl;
@@ -58,16 +58,17 @@ export class JobRun implements InterceptedRun {
   }
 
   /**
-   * Fires when the run must end: the lease is no longer valid, the application stops, the timeout has passed, or a newer tick is
-   * due. Its reason is a `RunAbortedError`. The `code` of that error says why.
+   * Fires when the run must end: the lease is no longer valid, the application stops, the timeout has passed, or a
+   * newer tick is due. Its reason is a `RunAbortedError`. The `code` of that error says why.
    */
   get signal(): AbortSignal {
     return this.#control.signal;
   }
 
   /**
-   * What a cron run makes up for: the occurrences since the last run that no replica started. They were missed, or dropped during a run. A
-   * run that failed counts as started. Null: there are none, or the run was triggered, or is of another kind.
+   * What a cron run makes up for: the occurrences since the last run that no replica started. They were missed, or
+   * dropped during a run. A run that failed counts as started. Null: there are none, or the run was triggered, or is of
+   * another kind.
    *
    * @example `const since = run.missed?.from ?? run.previousScheduledAt;`
    */
@@ -91,8 +92,9 @@ export class JobRun implements InterceptedRun {
   }
 
   /**
-   * Throws a `LeaseLostError` if this replica may no longer lead the job. It works also when a blocked event loop has kept the signal from
-   * firing. It only reads the local clocks and sends nothing: call it right before each side effect.
+   * Throws a `LeaseLostError` if this replica may no longer lead the job. It works also when a blocked event loop has
+   * kept the signal from firing. It only reads the local clocks and sends nothing: call it right before each side
+   * effect.
    */
   assertLeader(): void {
     this.#wasRefused = !this.#control.isValid();
@@ -100,8 +102,8 @@ export class JobRun implements InterceptedRun {
   }
 
   /**
-   * Whether the last call of `assertLeader()` threw. A run that throws after that counts as cancelled, also with another error and also if
-   * its signal has not fired. (It may never fire if only the wall clock is in doubt.)
+   * Whether the last call of `assertLeader()` threw. A run that throws after that counts as cancelled, also with
+   * another error and also if its signal has not fired. (It may never fire if only the wall clock is in doubt.)
    */
   get wasRefused(): boolean {
     return this.#wasRefused;

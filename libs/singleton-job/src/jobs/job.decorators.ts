@@ -33,8 +33,8 @@ export function declaredClassName(prototype: object): string | undefined {
 }
 
 /**
- * Decorates a method that takes a `JobRun`, or nothing. It only records: mistakes are reported when the application starts. The class
- * must be a provider or a controller.
+ * Decorates a method that takes a `JobRun`, or nothing. It only records: mistakes are reported when the application
+ * starts. The class must be a provider or a controller.
  */
 export type JobDecorator = <T extends (run: JobRun) => unknown>(
   target: object,
@@ -43,8 +43,8 @@ export type JobDecorator = <T extends (run: JobRun) => unknown>(
 ) => void;
 
 /**
- * Runs the method at multiples of `period` since the epoch, on the leader of the job. The grid is the same on all replicas. A tick that
- * is due while a run is in flight is dropped, unless `overlap` is `'cancel-other'`.
+ * Runs the method at multiples of `period` since the epoch, on the leader of the job. The grid is the same on all
+ * replicas. A tick that is due while a run is in flight is dropped, unless `overlap` is `'cancel-other'`.
  *
  * @example `@FixedRate('500ms', { name: 'price-tick' })`
  */
@@ -53,8 +53,8 @@ export function FixedRate(period: Duration, options?: FixedRateOptions): JobDeco
 }
 
 /**
- * Runs the method `delay` after the end of its last run, on the leader of the job. A replica that becomes leader runs it at once, or
- * `delay` after the last run ended on any replica, whichever is later.
+ * Runs the method `delay` after the end of its last run, on the leader of the job. A replica that becomes leader runs
+ * it at once, or `delay` after the last run ended on any replica, whichever is later.
  *
  * @example `@Interval('1s', { name: 'heartbeat' })`
  */
@@ -72,8 +72,9 @@ export function Interval(
 }
 
 /**
- * Runs the method at each occurrence of a cron expression, on the leader of the job. The expression has 5 fields, or 6 with seconds in
- * front. Each occurrence starts at most once. After a change of leader it may start late: see `misfireGrace`.
+ * Runs the method at each occurrence of a cron expression, on the leader of the job. The expression has 5 fields, or 6
+ * with seconds in front. Each occurrence starts at most once. After a change of leader it may start late: see
+ * `misfireGrace`.
  *
  * @example `@Cron('0 3 * * *', { name: 'daily-report', timeZone: 'Asia/Singapore' })`
  */
@@ -82,11 +83,13 @@ export function Cron(expression: string, options?: CronOptions): JobDecorator {
 }
 
 /**
- * Leader election without a schedule: calls the method when this replica becomes the leader of the job. The call lasts until the leadership
- * or the application ends: then its signal fires at once, and another replica leads as soon as the method has settled.
+ * Leader election without a schedule: calls the method when this replica becomes the leader of the job. The call lasts
+ * until the leadership or the application ends: then its signal fires at once, and another replica leads as soon as the
+ * method has settled.
  *
- * If the method returns or throws while this replica leads, it is called again after `restartDelay`. After three throws in a row the replica
- * steps down, so that another one tries. A method that has not settled 10 s after its signal is reported as slow.
+ * If the method returns or throws while this replica leads, it is called again after `restartDelay`. After three throws
+ * in a row the replica steps down, so that another one tries. A method that has not settled 10 s after its signal is
+ * reported as slow.
  *
  * @example
  * ```ts

@@ -3,8 +3,9 @@ import 'reflect-metadata';
 type Recorded<T> = Map<string | symbol, readonly T[]>;
 
 /**
- * What decorators record about the members of a class. It is kept by prototype and method name, not on the function, which a wrapper or an override
- * replaces. The symbol is registered, so that two copies of this package find what the other one has recorded.
+ * What decorators record about the members of a class. It is kept by prototype and method name, not on the function,
+ * which a wrapper or an override replaces. The symbol is registered, so that two copies of this package find what the
+ * other one has recorded.
  */
 export class MemberMetadata<T> {
   readonly #key: symbol;

@@ -5,9 +5,9 @@ import { MemberMetadata } from './member-metadata.js';
 export const EVENTS = new MemberMetadata<string>('events');
 
 /**
- * Calls the method for each event of this name on this replica. The class must be a singleton provider or a controller. The method is
- * called as an observer is: nothing waits for it, and jobs are not affected if it throws or rejects. Then observers get `observerFailed`.
- * A method may have several of these decorators. The guide is docs/observability.md.
+ * Calls the method for each event of this name on this replica. The class must be a singleton provider or a controller.
+ * The method is called as an observer is: nothing waits for it, and jobs are not affected if it throws or rejects. Then
+ * observers get `observerFailed`. A method may have several of these decorators. The guide is docs/observability.md.
  *
  * @example
  * ```ts

@@ -1,4 +1,7 @@
-/** What follows from what a replica has seen and the time: pure functions, each one rule. The order of the rules is in README.md. */
+/**
+ * What follows from what a replica has seen and the time: pure functions, each one rule. The order of the rules is in
+ * README.md.
+ */
 import {
   type Command,
   type Holder,
@@ -36,14 +39,17 @@ export function isOfNow(value: JobRecord | undefined, { incarnation }: Pick<Sigh
   return value?.incarnation === incarnation.id;
 }
 
-/** Whether its holder keeps what it says: it has written it in this incarnation, or will write on it. See {@link patched}. */
+/**
+ * Whether its holder keeps what it says: it has written it in this incarnation, or will write on it. See {@link
+ * patched}.
+ */
 export function isSettled(value: JobRecord, sight: Pick<Sight, 'incarnation'>): boolean {
   return isOfNow(value, sight) || value.steeredIn === sight.incarnation.id;
 }
 
 /**
- * Whether nothing that its holder wrote later can be missing. A server of before that comes back may lack what was written elsewhere since, until
- * the holder writes again: a pause or a command may be of others.
+ * Whether nothing that its holder wrote later can be missing. A server of before that comes back may lack what was
+ * written elsewhere since, until the holder writes again: a pause or a command may be of others.
  */
 export function isNewest({ value, isAsMet }: SeenRecord, sight: Sight): boolean {
   if (!isOfNow(value, sight)) return false;
@@ -51,8 +57,8 @@ export function isNewest({ value, isAsMet }: SeenRecord, sight: Sight): boolean 
 }
 
 /**
- * Whether a living leader holds the record. A stray looks so to the other replicas: it names a lease of this one, which has no such term, after a lost
- * answer, a late request or an old snapshot.
+ * Whether a living leader holds the record. A stray looks so to the other replicas: it names a lease of this one, which
+ * has no such term, after a lost answer, a late request or an old snapshot.
  */
 export function standing({ value }: SeenRecord, { replicaId, holder }: Self, sight: Sight): 'free' | 'held' | 'stray' {
   if (value?.holder === undefined || !isOfNow(value, sight)) return 'free';
@@ -62,11 +68,11 @@ export function standing({ value }: SeenRecord, { replicaId, holder }: Self, sig
 }
 
 /**
- * Until then, by the monotonic clock, a leader that this replica cannot see may still lead: the leases of before end one life after `since`.
- * -Infinity: there is no such leader.
+ * Until then, by the monotonic clock, a leader that this replica cannot see may still lead: the leases of before end
+ * one life after `since`. -Infinity: there is no such leader.
  *
- * A replica that has known another incarnation counts from when it met this one, because a server of before may come back. A new process counts
- * from `since`, by the clock of the store, or from when it met it, whichever ends sooner.
+ * A replica that has known another incarnation counts from when it met this one, because a server of before may come
+ * back. A new process counts from `since`, by the clock of the store, or from when it met it, whichever ends sooner.
  */
 export function graceEnd(
   record: SeenRecord,
@@ -99,22 +105,24 @@ export interface Crowd {
 }
 
 /**
- * How long a replica waits before it takes a free record, so that not all try at once and the least loaded tends to win. None for a lock, and
- * none where no other replica is alive.
+ * How long a replica waits before it takes a free record, so that not all try at once and the least loaded tends to
+ * win. None for a lock, and none where no other replica is alive.
  */
 export function takeDelayMs({ others, led, jobs }: Crowd, random: () => number): number {
   const fairShare = Math.max(jobs / (others + 1), 1);
   return random() * 5 * others * (0.5 + led / fairShare);
 }
 
-/** Larger than every token that is known. At least the time of the store, so that it grows also after a loss of data. */
+/**
+ * Larger than every token that is known. At least the time of the store, so that it grows also after a loss of data.
+ */
 export function nextFencingToken({ value }: SeenRecord, highestSeen: number, storeNow: number): number {
   return Math.max((value?.fencingToken ?? 0) + 1, highestSeen + 1, storeNow);
 }
 
 /**
- * Occurrences up to then may have been claimed in data that are gone, so they do not run: the time of the take if there is no record, and
- * the moment at which this replica met the incarnation if the record is older. 0: no claim is lost.
+ * Occurrences up to then may have been claimed in data that are gone, so they do not run: the time of the take if there
+ * is no record, and the moment at which this replica met the incarnation if the record is older. 0: no claim is lost.
  */
 export function claimsLostUntil(record: SeenRecord, sight: Sight, storeNow: number, wallNow: number): number {
   if (record.value?.fencingToken === undefined) return Math.max(storeNow, Math.ceil(wallNow));
@@ -122,8 +130,8 @@ export function claimsLostUntil(record: SeenRecord, sight: Sight, storeNow: numb
 }
 
 /**
- * What earlier leaders leave: the record, or the fields of the last term of this replica, which the record may lack, if no later term has been
- * there.
+ * What earlier leaders leave: the record, or the fields of the last term of this replica, which the record may lack, if
+ * no later term has been there.
  */
 export function leftBehind(value: JobRecord, last?: Pick<OwnTerm, 'own' | 'fencingToken'>): OwnFields {
   const { own = {}, fencingToken = -1 } = last ?? {};
@@ -171,8 +179,9 @@ export interface Order {
 }
 
 /**
- * The record of a term with its own fields and the outcome of a command. They are written on the newer of what is there and what was seen before
- * a new incarnation, so that an old snapshot brings no old pause back; but on what is there if it was steered in this incarnation.
+ * The record of a term with its own fields and the outcome of a command. They are written on the newer of what is there
+ * and what was seen before a new incarnation, so that an old snapshot brings no old pause back; but on what is there if
+ * it was steered in this incarnation.
  */
 export function patched(record: SeenRecord, term: OwnTerm, order: Order | undefined, incarnation: string): JobRecord {
   const { holder, fencingToken, own, reclaim } = term;

@@ -72,8 +72,8 @@ export interface ElectionReplica extends TermReplica {
 }
 
 /**
- * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by looking: {@link look} decides from
- * what was seen and the time alone, however that was learned.
+ * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by looking:
+ * {@link look} decides from what was seen and the time alone, however that was learned.
  */
 export class Election {
   /** Whether this replica competes. */
@@ -121,7 +121,9 @@ export class Election {
     this.touch();
   }
 
-  /** Gives up the term, if there is one, and competes no more. Resolves when nothing runs and the record is released. */
+  /**
+   * Gives up the term, if there is one, and competes no more. Resolves when nothing runs and the record is released.
+   */
   withdraw(reason: Reason<'leadershipReleased'>): Promise<void> {
     this.isWanted = false;
     this.#release(reason);
@@ -151,7 +153,10 @@ export class Election {
     this.replica.touched(this);
   }
 
-  /** Reads the record, unless the answer to a write comes. Returns the order of now: what was seen with a later one is fresh. */
+  /**
+   * Reads the record, unless the answer to a write comes. Returns the order of now: what was seen with a later one is
+   * fresh.
+   */
   refresh(): number {
     const { heartbeat } = this.replica;
     if (!this.writer.isOpen) heartbeat.wish(this.name);
@@ -419,7 +424,9 @@ export class Election {
 
   // ---- Leading
 
-  /** Whether the record names the term. If not, the term is over, or the record is written again in a new incarnation. */
+  /**
+   * Whether the record names the term. If not, the term is over, or the record is written again in a new incarnation.
+   */
   #isNamed(term: Term, record: SeenRecord): boolean {
     const step = decide.termStep(term, record, this.replica.view, this.replica.id);
     if (step === 'serve') term.reclaim = undefined;
@@ -490,7 +497,10 @@ export class Election {
     this.candidate.drain?.(reason);
   }
 
-  /** The store does not answer: what is claimed is not run, and the term ends. Its record is a stray then, which is released when it is seen. */
+  /**
+   * The store does not answer: what is claimed is not run, and the term ends. Its record is a stray then, which is
+   * released when it is seen.
+   */
   #giveUp(term: Term | undefined): void {
     if (term?.release === undefined) return;
     if (!this.#isAt(Math.max(term.release.at, this.writer.sentAt) + RELEASE_MS)) return;

@@ -17,8 +17,9 @@ export interface Sync {
 }
 
 /**
- * When a sync leaves, and which records it reads. One is under way at a time: wishes meanwhile are joined into the next. Every interval one leaves,
- * which reads a third of the names: so each record is seen every three intervals, also if a message is lost.
+ * When a sync leaves, and which records it reads. One is under way at a time: wishes meanwhile are joined into the
+ * next. Every interval one leaves, which reads a third of the names: so each record is seen every three intervals, also
+ * if a message is lost.
  */
 export class Heartbeat {
   readonly #wished = new Set<string>();
@@ -49,7 +50,10 @@ export class Heartbeat {
     this.intervalMs = usualIntervalMs;
   }
 
-  /** A replica outlives two lost heartbeats. Where a third of a life is less than the interval, a quarter of it is the interval. */
+  /**
+   * A replica outlives two lost heartbeats. Where a third of a life is less than the interval, a quarter of it is the
+   * interval.
+   */
   adapt(shortestLifeMs: number): void {
     const mostMs = this.isDeaf ? Math.min(this.usualIntervalMs, POLL_MS) : this.usualIntervalMs;
     this.intervalMs = 3 * mostMs > shortestLifeMs ? shortestLifeMs / 4 : mostMs;
@@ -83,7 +87,10 @@ export class Heartbeat {
     return Math.max(Math.min(this.#wishedAt, this.#turnedAt + this.intervalMs), this.#retryAt);
   }
 
-  /** The next sync: `names` are those of the records that this replica cares about, `always` those that each sync reads if it has a place. */
+  /**
+   * The next sync: `names` are those of the records that this replica cares about, `always` those that each sync reads
+   * if it has a place.
+   */
   next(leases: Omit<SyncRequest, 'read'>, names: readonly string[], always: readonly string[]): Sync {
     const wished = [...new Set([...this.#wished, ...this.#inTurn(names)])];
     // what has no place here is wished again, but not `always`: they would take the place of the others without end

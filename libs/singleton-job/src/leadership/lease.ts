@@ -20,8 +20,8 @@ export function isBefore(clock: Clock, { now, wall }: Instant): boolean {
 export class Lease {
   readonly lifeMs: number;
   /**
-   * Until then the owner relies on it: nine tenths of its life after the last confirmed request left. By the monotonic clock it is given up
-   * then. By the wall clock alone, which may jump, no run starts. Undefined: never confirmed.
+   * Until then the owner relies on it: nine tenths of its life after the last confirmed request left. By the monotonic
+   * clock it is given up then. By the wall clock alone, which may jump, no run starts. Undefined: never confirmed.
    */
   deadline: Instant | undefined;
   /** Not confirmed yet in this incarnation. */

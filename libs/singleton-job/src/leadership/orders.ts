@@ -5,7 +5,10 @@ import { type View } from './view.js';
 /** The answer of a leader that gives the job back. */
 export const RELEASING = 'releasing';
 
-/** The commands to the leader of one term, one at a time. The answer is written first, and the command is carried out when the record shows it. */
+/**
+ * The commands to the leader of one term, one at a time. The answer is written first, and the command is carried out
+ * when the record shows it.
+ */
 export class Orders {
   /** The one whose answer is to be written. */
   pending: Order | undefined;

@@ -17,8 +17,8 @@ interface Trouble {
 }
 
 /**
- * What is wrong with the store, as one line when it begins, reminders while it lasts, and one line when it is over. Without a job it concerns all
- * jobs: the connection, or what all need. With a job it concerns its record only.
+ * What is wrong with the store, as one line when it begins, reminders while it lasts, and one line when it is over.
+ * Without a job it concerns all jobs: the connection, or what all need. With a job it concerns its record only.
  */
 export class Outages {
   readonly #troubles = new Map<string | undefined, Trouble>();

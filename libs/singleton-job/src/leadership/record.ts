@@ -32,8 +32,9 @@ export interface Command {
 }
 
 /**
- * The record of a job or a lock. The leader writes `holder`, `fencingToken`, `incarnation`, `schedule`, `lastScheduledAt`, `run` and `moved`.
- * Any replica writes `pausedAt`, or a `command` over one that is answered or over. Fields that this version does not know are kept.
+ * The record of a job or a lock. The leader writes `holder`, `fencingToken`, `incarnation`, `schedule`,
+ * `lastScheduledAt`, `run` and `moved`. Any replica writes `pausedAt`, or a `command` over one that is answered or
+ * over. Fields that this version does not know are kept.
  */
 export interface JobRecord {
   /** Absent: free. */
@@ -51,7 +52,10 @@ export interface JobRecord {
   /** When a leader gave it last to another replica, to even out how many each leads. */
   readonly moved?: { readonly at: number; readonly to: string };
   readonly command?: Command;
-  /** The incarnation in which a pause or a command was written, while it is not certain that the holder has written in it. */
+  /**
+   * The incarnation in which a pause or a command was written, while it is not certain that the holder has written in
+   * it.
+   */
   readonly steeredIn?: string | undefined;
 }
 
@@ -119,7 +123,9 @@ function fields<T>(checks: Record<keyof T, Check>): Check {
   return (value) => isObject(value) && all.every(([key, check]) => check(value[key]));
 }
 
-/** What replicas can go by: another program may have written the record. Other values of a text are of a later version. */
+/**
+ * What replicas can go by: another program may have written the record. Other values of a text are of a later version.
+ */
 const isJobRecord = fields<JobRecord>({
   holder: optional(isHolder),
   fencingToken: optional(Number.isSafeInteger),

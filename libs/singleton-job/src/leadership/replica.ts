@@ -40,8 +40,8 @@ export interface ReplicaParts {
 }
 
 /**
- * One process: what it has seen, its leases, and its elections in one table with one timer. Whatever happens ends in a turn: deadlines first, then
- * each election looks, then what they want to write and to read leaves.
+ * One process: what it has seen, its leases, and its elections in one table with one timer. Whatever happens ends in a
+ * turn: deadlines first, then each election looks, then what they want to write and to read leaves.
  */
 export class Replica implements ElectionReplica, StoreListener {
   readonly id: string;
@@ -124,7 +124,9 @@ export class Replica implements ElectionReplica, StoreListener {
     return read.found.size === read.names.size ? read.found : undefined;
   }
 
-  /** Ends leases under which nothing runs, and closes the connections. What runs keeps its lease, which ends by itself. */
+  /**
+   * Ends leases under which nothing runs, and closes the connections. What runs keeps its lease, which ends by itself.
+   */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -172,7 +174,9 @@ export class Replica implements ElectionReplica, StoreListener {
     this.#scheduleTurn();
   }
 
-  /** Many events of one turn of the event loop make one turn here, and what has arrived from the store is read before. */
+  /**
+   * Many events of one turn of the event loop make one turn here, and what has arrived from the store is read before.
+   */
   #scheduleTurn(): void {
     if (this.#isTurnScheduled || this.#isInTurn || this.#state === 'new' || this.#state === 'closed') return;
     this.#isTurnScheduled = true;
@@ -246,7 +250,9 @@ export class Replica implements ElectionReplica, StoreListener {
     if (needsIncarnation || leases.all.length > 0) leases.of(this.parts.lifeMs);
   }
 
-  /** The process ends: no run starts from now on. If it survives that, its terms end in the next turn of the event loop. */
+  /**
+   * The process ends: no run starts from now on. If it survives that, its terms end in the next turn of the event loop.
+   */
   disown(): void {
     this.leases.disown();
     this.#scheduleTurn();
@@ -312,7 +318,8 @@ export class Replica implements ElectionReplica, StoreListener {
     this.failure = undefined;
     this.observer.synced?.(sync, result, isNew);
     if (isNew) {
-      // this answer extends no lease: a full sync follows, which asks for all that is still trusted, and for what each election looks at
+      // this answer extends no lease: a full sync follows, which asks for all that is still trusted, and for what each
+      // election looks at
       this.leases.incarnationChanged();
       for (const election of this.#elections.values()) election.incarnationChanged();
       for (const name of request.read) this.heartbeat.wish(name);

@@ -10,7 +10,10 @@ import { type View } from './view.js';
 /** A term writes what can wait so often, all terms of a replica in one request. */
 const SAVE_MS = 10_000;
 
-/** How a term ended: given back, taken by another holder, not confirmed in time, or left to expire by a process that ends. */
+/**
+ * How a term ended: given back, taken by another holder, not confirmed in time, or left to expire by a process that
+ * ends.
+ */
 export type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
 
 interface Save {
@@ -33,8 +36,8 @@ export interface TermReplica {
 }
 
 /**
- * One uninterrupted leadership: a take that was applied. A run starts only while {@link isValid}, and {@link signal} aborts it. What the record
- * should say is set here, and the election writes it.
+ * One uninterrupted leadership: a take that was applied. A run starts only while {@link isValid}, and {@link signal}
+ * aborts it. What the record should say is set here, and the election writes it.
  */
 export class Term implements OwnTerm {
   /** Name of the record. */
@@ -46,14 +49,20 @@ export class Term implements OwnTerm {
   /** What earlier leaders have left. */
   readonly backlog: Backlog;
   readonly startedAt: Instant;
-  /** The leader's fields as the record should have them. A run that outlives the term still sets its own, and the next write has them. */
+  /**
+   * The leader's fields as the record should have them. A run that outlives the term still sets its own, and the next
+   * write has them.
+   */
   own: OwnFields;
   /** Since when the record may lack something of `own`, by the monotonic clock. Infinity: it lacks nothing. */
   #unsavedSince = Infinity;
   /** What the last write carries, and when it left. */
   #sent: { readonly own: OwnFields; readonly saves: readonly Save[]; readonly at: number } | undefined;
   readonly orders: Orders;
-  /** In a new incarnation, until the record has been written again: the deadline from before, and the record as seen before. */
+  /**
+   * In a new incarnation, until the record has been written again: the deadline from before, and the record as seen
+   * before.
+   */
   reclaim: { readonly by: Instant; readonly before: SeenRecord } | undefined;
   /** Why it is given back, and since when, by the monotonic clock. Undefined: it is not. */
   release:
@@ -89,7 +98,10 @@ export class Term implements OwnTerm {
     return this.#end?.how;
   }
 
-  /** Until then no other replica can lead, unless the record is released or deleted. It does not change after the end of the term. */
+  /**
+   * Until then no other replica can lead, unless the record is released or deleted. It does not change after the end of
+   * the term.
+   */
   get deadline(): Instant {
     return this.#end?.deadline ?? this.reclaim?.by ?? this.lease.deadline ?? this.startedAt;
   }
@@ -104,12 +116,18 @@ export class Term implements OwnTerm {
     return this.replica.view.storeNow();
   }
 
-  /** The same at most. Later leaders count the delay of an interval from the end of a run by this, so that it is never too short. */
+  /**
+   * The same at most. Later leaders count the delay of an interval from the end of a run by this, so that it is never
+   * too short.
+   */
   storeNowAtMost(): number {
     return this.replica.view.storeNowAtMost();
   }
 
-  /** Whether a run may start now: the deadline has not passed on either clock. Called again before each run. If not, a sync leaves at once. */
+  /**
+   * Whether a run may start now: the deadline has not passed on either clock. Called again before each run. If not, a
+   * sync leaves at once.
+   */
   isValid(): boolean {
     const { replica } = this;
     if (this.#end !== undefined) return false;
@@ -135,13 +153,18 @@ export class Term implements OwnTerm {
     this.election.lookBy(this.saveAt);
   }
 
-  /** {@link save} before a run starts. Resolves to false, with the fields as before, if the record shows a pause first. */
+  /**
+   * {@link save} before a run starts. Resolves to false, with the fields as before, if the record shows a pause first.
+   */
   claim(fields: OwnFields): Promise<boolean> {
     const { lastScheduledAt, run } = this.own;
     return this.save(fields, { lastScheduledAt, run });
   }
 
-  /** Fields that the record gets at once. Resolves to true when the record has them, and to false when the term is over before. `undo`: of a claim. */
+  /**
+   * Fields that the record gets at once. Resolves to true when the record has them, and to false when the term is over
+   * before. `undo`: of a claim.
+   */
   save(fields: OwnFields, undo?: OwnFields): Promise<boolean> {
     this.set(fields);
     if (this.#end !== undefined) return Promise.resolve(false);
@@ -151,7 +174,10 @@ export class Term implements OwnTerm {
     });
   }
 
-  /** When what the record may lack is to be written, by the monotonic clock. What can wait is written at a time that all terms share. */
+  /**
+   * When what the record may lack is to be written, by the monotonic clock. What can wait is written at a time that all
+   * terms share.
+   */
   get saveAt(): number {
     return this.#saves.length > 0 ? -Infinity : (Math.floor(this.#unsavedSince / SAVE_MS) + 1) * SAVE_MS;
   }
@@ -171,7 +197,10 @@ export class Term implements OwnTerm {
     for (const { settle } of sent.saves) settle(true);
   }
 
-  /** By the election: another incarnation. The record is to be written again, also if it names this term: it may be older. */
+  /**
+   * By the election: another incarnation. The record is to be written again, also if it names this term: it may be
+   * older.
+   */
   incarnationChanged(before: SeenRecord): void {
     this.reclaim ??= { by: this.deadline, before };
     this.#unsavedSince = -Infinity;
@@ -185,8 +214,8 @@ export class Term implements OwnTerm {
   }
 
   /**
-   * The answer to write. A leader that gives the job back starts no run for a command. Where an earlier answer may still arrive, that and this one
-   * are for the same revision, so the record shows which of them counts.
+   * The answer to write. A leader that gives the job back starts no run for a command. Where an earlier answer may
+   * still arrive, that and this one are for the same revision, so the record shows which of them counts.
    */
   get answer(): Order | undefined {
     const { pending } = this.orders;
@@ -194,7 +223,10 @@ export class Term implements OwnTerm {
     return { id: pending.id, until: pending.until, outcome: RELEASING };
   }
 
-  /** By the election: the record shows a pause, or the replica closes, or the term is over, or is given back without an answer. What was claimed is not run. */
+  /**
+   * By the election: the record shows a pause, or the replica closes, or the term is over, or is given back without an
+   * answer. What was claimed is not run.
+   */
   refuseClaims(): void {
     for (const { undo, settle } of this.#saves) {
       if (undo === undefined) continue;

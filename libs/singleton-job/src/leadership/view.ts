@@ -38,8 +38,8 @@ export class View {
   }
 
   /**
-   * The same at most: the answer may have taken all of its time on its way back, and the monotonic clock stood still while the host was
-   * suspended.
+   * The same at most: the answer may have taken all of its time on its way back, and the monotonic clock stood still
+   * while the host was suspended.
    */
   storeNowAtMost(): number {
     const { now, wall } = this.#sent;

@@ -112,9 +112,14 @@ export class Writer {
   failure: unknown;
   /** The order of the last answer. */
   #order = 0;
-  /** By the clock of the store: an unknown one may be carried out until then, so the record is read once more after it. */
+  /**
+   * By the clock of the store: an unknown one may be carried out until then, so the record is read once more after it.
+   */
   #doubtUntil = -Infinity;
-  /** Those in a row that the store did not carry out on the revision that is there. The next one waits longer: it may refuse them all. */
+  /**
+   * Those in a row that the store did not carry out on the revision that is there. The next one waits longer: it may
+   * refuse them all.
+   */
   #failures = 0;
   /** That revision. Undefined: it is not known whether the last one was carried out. */
   #failedOn: number | undefined;
@@ -145,7 +150,10 @@ export class Writer {
     if (failure !== undefined) this.#doubtUntil = Math.max(this.#doubtUntil, until);
   }
 
-  /** Whether an answer to a sync says anything about the record: one that left before the last write was answered does not. */
+  /**
+   * Whether an answer to a sync says anything about the record: one that left before the last write was answered does
+   * not.
+   */
   seen(revision: number, order: number, storeTime: number): boolean {
     if (order < this.#order) return false;
     if (storeTime >= this.#doubtUntil) this.#doubtUntil = -Infinity;

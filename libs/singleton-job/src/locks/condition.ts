@@ -8,7 +8,10 @@ export class Condition {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Resolves to whether `isMet` within `limitMs`. It is called now and at each {@link notify}, and no more once a signal has aborted. */
+  /**
+   * Resolves to whether `isMet` within `limitMs`. It is called now and at each {@link notify}, and no more once a
+   * signal has aborted.
+   */
   async until(isMet: () => boolean, limitMs: number, ...signals: readonly AbortSignal[]): Promise<boolean> {
     const endMs = this.clock.now() + limitMs;
     while (!signals.some(({ aborted }) => aborted)) {
@@ -21,7 +24,8 @@ export class Condition {
   }
 
   async #wait(limitMs: number, signals: readonly AbortSignal[]): Promise<void> {
-    // not AbortSignal.any: in Node 20 to 24 its signal stays in memory for as long as its sources live, some of them as long as the process
+    // not AbortSignal.any: in Node 20 to 24 its signal stays in memory for as long as its sources live, some of them as
+    // long as the process
     const woken = new AbortController();
     const wake = (): void => {
       woken.abort();

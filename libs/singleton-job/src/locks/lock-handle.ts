@@ -4,8 +4,9 @@ import { labelOf } from '../leadership/record.js';
 import { type Term } from '../leadership/term.js';
 
 /**
- * A lock that this process holds. It is valid as long as the lease of the replica, until it is released, and works with `await using`. Stop
- * your work when the signal fires. Pass {@link fencingToken} to the resource that you write to: nothing else stops a process that was suspended.
+ * A lock that this process holds. It is valid as long as the lease of the replica, until it is released, and works with
+ * `await using`. Stop your work when the signal fires. Pass {@link fencingToken} to the resource that you write to:
+ * nothing else stops a process that was suspended.
  */
 export class LockHandle implements AsyncDisposable {
   /** The name of the lock in events: `lock/nightly-import`. */
@@ -29,21 +30,24 @@ export class LockHandle implements AsyncDisposable {
   }
 
   /**
-   * Fires when the lock is no longer valid, at its deadline at the latest. Fires also when the application stops, just before
-   * the lock is released. It does not fire when you release the lock.
+   * Fires when the lock is no longer valid, at its deadline at the latest. Fires also when the application stops, just
+   * before the lock is released. It does not fire when you release the lock.
    */
   get signal(): AbortSignal {
     return this.#loss.signal;
   }
 
-  /** Whether this process still holds the lock. Reads only the local clocks, so it is correct also when no timer could fire yet. */
+  /**
+   * Whether this process still holds the lock. Reads only the local clocks, so it is correct also when no timer could
+   * fire yet.
+   */
   isHeld(): boolean {
     return this.#released === undefined && this.#term.isValid();
   }
 
   /**
-   * Releases the lock. Later calls return the same promise. Resolves to whether the store confirmed the release within two seconds. If not,
-   * the lock is released in the background, or expires by itself. Never rejects.
+   * Releases the lock. Later calls return the same promise. Resolves to whether the store confirmed the release within
+   * two seconds. If not, the lock is released in the background, or expires by itself. Never rejects.
    */
   release(): Promise<boolean> {
     return (this.#released ??= this.#giveBack());

@@ -5,7 +5,10 @@ import { type Duration } from '../base/text/duration.js';
 import { type OptionRow, Place, readOptions, withDefaults } from '../options/option-table.js';
 import { duration, fromCode, matching } from '../options/option-types.js';
 
-/** The key of a lock: a name, or a name and a tenant. Each tenant has its own keys: two tenants can lock the same name at the same time. */
+/**
+ * The key of a lock: a name, or a name and a tenant. Each tenant has its own keys: two tenants can lock the same name
+ * at the same time.
+ */
 export type LockKey = string | { readonly name: string; readonly tenant: string };
 
 /**
@@ -15,15 +18,17 @@ export type LockKey = string | { readonly name: string; readonly tenant: string 
  */
 export interface LockOptions {
   /**
-   * How long to wait for a lock that another holder has. It does not poll: it goes by the message of the release and by the lease of the
-   * holder. After the store was restarted or lost its data, a lock may still be valid for an earlier holder. So no lock is granted for one
-   * `lockExpiry` then, except one that was held since.
+   * How long to wait for a lock that another holder has. It does not poll: it goes by the message of the release and by
+   * the lease of the holder. After the store was restarted or lost its data, a lock may still be valid for an earlier
+   * holder. So no lock is granted for one `lockExpiry` then, except one that was held since.
    *
    * @default 0
    */
   readonly wait?: Duration | undefined;
 
-  /** Aborts the wait. The call rejects with the reason of the signal, and a lock that was already granted is released. */
+  /**
+   * Aborts the wait. The call rejects with the reason of the signal, and a lock that was already granted is released.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 

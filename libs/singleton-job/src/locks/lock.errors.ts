@@ -31,7 +31,10 @@ export class LockUnavailableError extends SingletonJobError {
   }
 }
 
-/** The reason of a handle's `AbortSignal`: another process may have the lock now, or soon, because the application stops. */
+/**
+ * The reason of a handle's `AbortSignal`: another process may have the lock now, or soon, because the application
+ * stops.
+ */
 export class LockLostError extends SingletonJobError {
   /** Names the kind of error. Stable, unlike the message. */
   readonly code = 'LOCK_LOST';

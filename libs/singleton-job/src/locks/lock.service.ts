@@ -7,7 +7,10 @@ import { type LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
 import { Lock, type LockParts } from './lock.js';
 
-/** How long callers may take at a stop until they have released their locks. What is left then is released with the jobs. */
+/**
+ * How long callers may take at a stop until they have released their locks. What is left then is released with the
+ * jobs.
+ */
 const RECALL_MS = 500;
 
 const NOWHERE = 'connection must be given to lock anything, got undefined: set it, also where enabled is false';
@@ -15,8 +18,8 @@ const NOWHERE = 'connection must be given to lock anything, got undefined: set i
 type LockedFunction<T> = (lock: LockHandle) => T | Promise<T>;
 
 /**
- * Locks for one global operation at a time: a migration, an import, a rebuild. To lock one row among many, claim the row in your
- * database. The locks are leases like those of jobs, on the same connection.
+ * Locks for one global operation at a time: a migration, an import, a rebuild. To lock one row among many, claim the
+ * row in your database. The locks are leases like those of jobs, on the same connection.
  *
  * @example `constructor(private readonly locks: LockService) {}`
  */
@@ -30,10 +33,12 @@ export class LockService {
   }
 
   /**
-   * Takes a lock. Resolves to null if another holder has it until `wait` is over. The lock is not reentrant: pass the handle down instead.
+   * Takes a lock. Resolves to null if another holder has it until `wait` is over. The lock is not reentrant: pass the
+   * handle down instead.
    *
    * @throws InvalidLockError for a wrong key or wrong options, or if no connection is configured
-   * @throws LockStoreError if it is not known who has the lock: the store does not answer, or was restarted less than a `lockExpiry` ago
+   * @throws LockStoreError if it is not known who has the lock: the store does not answer, or was restarted less than a
+   * `lockExpiry` ago
    * @throws LocksClosedError when the application has stopped
    * @throws the reason of `signal`
    */
@@ -53,7 +58,8 @@ export class LockService {
   }
 
   /**
-   * Runs a function while it holds a lock, and releases the lock when the function has settled. Resolves to the result of the function.
+   * Runs a function while it holds a lock, and releases the lock when the function has settled. Resolves to the result
+   * of the function.
    *
    * @example await locks.withLock('nightly-import', (lock) => importAll({ signal: lock.signal }));
    * @throws LockUnavailableError if another holder has the lock, and everything that {@link tryAcquire} and the function throw

@@ -14,7 +14,10 @@ import { LockHandle } from './lock-handle.js';
 const ANSWER_MS = 2_000;
 /** The same after a long wait: the lock may be released at its end, and the own take may be under way. */
 const LATE_ANSWER_MS = 500;
-/** After a release other replicas try first. Otherwise they would never get a lock that callers of this process want all the time. */
+/**
+ * After a release other replicas try first. Otherwise they would never get a lock that callers of this process want all
+ * the time.
+ */
 const SHARE_MS = 10;
 
 /** What the locks of a process have in common. */
@@ -25,8 +28,8 @@ export interface LockParts {
 }
 
 /**
- * One lock in this process, whose callers get it in order. It is a record that is held under the lease of the replica. Its election is in the
- * table of the replica while a caller waits or has the lock, and until the release is certain.
+ * One lock in this process, whose callers get it in order. It is a record that is held under the lease of the replica.
+ * Its election is in the table of the replica while a caller waits or has the lock, and until the release is certain.
  */
 export class Lock implements Candidate {
   readonly kind = 'lock';

@@ -41,7 +41,10 @@ export interface FoundJobs {
   readonly named: readonly NamedJob[];
 }
 
-/** The decorated jobs of these providers. They are checked and their overrides applied. What has a mistake is left out, and each is noted. */
+/**
+ * The decorated jobs of these providers. They are checked and their overrides applied. What has a mistake is left out,
+ * and each is noted.
+ */
 export function jobsOf(
   providers: readonly ProviderRef[],
   registered: readonly Job[],
@@ -92,7 +95,9 @@ function decoratorMistake(decorator: string, { recorded, method, mistake }: Deco
   return mistake(decorator, 'job', 'run');
 }
 
-/** The decorated members of a provider, its own and inherited ones. Only the prototype is read, and no getter is called. */
+/**
+ * The decorated members of a provider, its own and inherited ones. Only the prototype is read, and no getter is called.
+ */
 export function decoratedMembers<T>(provider: ProviderRef, metadata: MemberMetadata<T>): readonly DecoratedMember<T>[] {
   const { prototype, instance } = provider;
   const className = declaredClassName(prototype) ?? classNameOf(prototype);

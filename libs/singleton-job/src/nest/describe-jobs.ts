@@ -3,7 +3,9 @@ import { type Job } from '../jobs/job.js';
 /** How many jobs are listed by name: an application may have a thousand. */
 const MOST_JOBS = 10;
 
-/** `line` has the number of jobs, where their locks are, and the first ten jobs. `all` lists all jobs if there are more. */
+/**
+ * `line` has the number of jobs, where their locks are, and the first ten jobs. `all` lists all jobs if there are more.
+ */
 export function describeJobs(
   jobs: readonly Job[],
   place: string | undefined,

@@ -31,12 +31,13 @@ export class JobExplorer {
   ) {}
 
   /**
-   * Every decorated method. Jobs are checked and their overrides applied. Methods with mistakes are left out, and every mistake is noted. An
-   * override of no job is a warning: its job may be registered later, or left out, as in a test.
-   * `registered` are the jobs that the application has registered so far. Call it in `onModuleInit` or later, when all providers exist.
+   * Every decorated method. Jobs are checked and their overrides applied. Methods with mistakes are left out, and every
+   * mistake is noted. An override of no job is a warning: its job may be registered later, or left out, as in a test.
+   * `registered` are the jobs that the application has registered so far. Call it in `onModuleInit` or later, when all
+   * providers exist.
    *
-   * One case is not found: a decorated method of an object from a request-scoped or transient factory whose token is not a class. Only a
-   * call of the factory would show the object.
+   * One case is not found: a decorated method of an object from a request-scoped or transient factory whose token is
+   * not a class. Only a call of the factory would show the object.
    */
   explore(registered: readonly Job[], problems: string[]): Explored {
     const providers = this.#providers();

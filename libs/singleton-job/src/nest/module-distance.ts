@@ -21,7 +21,8 @@ const ONCE =
 /**
  * The `SingletonJobModule` of an application. Undefined: it has none.
  *
- * @throws InvalidOptionsError if there are two, because each would run every job, or if it was imported without `forRoot()`
+ * @throws InvalidOptionsError if there are two, because each would run every job, or if it was imported without
+ * `forRoot()`
  */
 export function findOwnModule<M extends ModuleWithDistance>(modules: Iterable<M>): M | undefined {
   const all = [...modules];
@@ -44,7 +45,9 @@ function isSingletonJobModule(metatype: unknown): boolean {
   return typeof metatype === 'function' && MODULE_MARK in metatype;
 }
 
-/** The places where the `@Module()` of a class imports `SingletonJobModule`. Imports of dynamic modules are not seen. */
+/**
+ * The places where the `@Module()` of a class imports `SingletonJobModule`. Imports of dynamic modules are not seen.
+ */
 function importsOf(metatype: unknown): readonly { readonly place: string; readonly isBare: boolean }[] {
   if (typeof metatype !== 'function') return [];
   const imported = (Reflect.getMetadata('imports', metatype) as readonly unknown[] | undefined) ?? [];
@@ -56,8 +59,9 @@ function importsOf(metatype: unknown): readonly { readonly place: string; readon
 }
 
 /**
- * Sets the distance of a module below that of the root module. Then Nest initialises it last and destroys it first, wherever it is
- * imported. So jobs start after everything that they use, and stop before it. False: this version of Nest does not allow it.
+ * Sets the distance of a module below that of the root module. Then Nest initialises it last and destroys it first,
+ * wherever it is imported. So jobs start after everything that they use, and stop before it. False: this version of
+ * Nest does not allow it.
  */
 export function startLastStopFirst(module: ModuleWithDistance | undefined): boolean {
   if (module === undefined || typeof module.distance !== 'number') return false;

@@ -6,8 +6,8 @@ const SCHEDULER_TYPE = 'SCHEDULER_TYPE';
 const TIMEOUT_TYPE = 2;
 
 /**
- * The token of the options of `ScheduleModule`. It is safer than the class name: a module of the application may have the same name, and
- * a minifier changes class names.
+ * The token of the options of `ScheduleModule`. It is safer than the class name: a module of the application may have
+ * the same name, and a minifier changes class names.
  */
 export const SCHEDULE_MODULE_OPTIONS = 'SCHEDULE_MODULE_OPTIONS';
 
@@ -30,7 +30,10 @@ export function isOfNestSchedule(method: unknown): boolean {
   return typeof method === 'function' && Reflect.hasOwnMetadata(SCHEDULER_TYPE, method);
 }
 
-/** Those methods of a class. `@nestjs/schedule` marks functions, so an override without its own decorator does not count. */
+/**
+ * Those methods of a class. `@nestjs/schedule` marks functions, so an override without its own decorator does not
+ * count.
+ */
 export function methodsOfNestSchedule(prototype: object): readonly NestScheduleMethod[] {
   const marked = [...methodsOf(prototype)].filter(([, method]) => isOfNestSchedule(method));
   return marked.map(([name, method]) => ({

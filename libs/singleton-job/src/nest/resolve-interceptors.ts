@@ -5,8 +5,8 @@ import { isClass } from '../base/text/describe-value.js';
 export type InterceptorClass = abstract new (...args: never[]) => RunInterceptor;
 
 /**
- * The interceptors in the options. A class is replaced by its instance in the application: `lookUp` throws if the class is no provider or no
- * singleton. Mistakes are noted and left out.
+ * The interceptors in the options. A class is replaced by its instance in the application: `lookUp` throws if the class
+ * is no provider or no singleton. Mistakes are noted and left out.
  */
 export function resolveInterceptors(
   interceptors: readonly (RunInterceptor | InterceptorClass)[],

@@ -11,8 +11,8 @@ interface ShutdownHooksParts {
 }
 
 /**
- * Warns some seconds after the start if jobs run in this process and nothing listens for SIGTERM. It never warns in a test runner, which
- * sends no signals. The returned function cancels the warning.
+ * Warns some seconds after the start if jobs run in this process and nothing listens for SIGTERM. It never warns in a
+ * test runner, which sends no signals. The returned function cancels the warning.
  */
 export function watchShutdownHooks({ jobs, warn, host = process }: ShutdownHooksParts): () => void {
   if (isTestRunner(host.env)) return () => undefined;

@@ -122,7 +122,8 @@ export class SingletonJobModule
   }
 
   /**
-   * Configures the module with options from a factory, a class or `ConfigModule`: `forRootAsync(singletonJobConfig.asProvider())`.
+   * Configures the module with options from a factory, a class or `ConfigModule`:
+   * `forRootAsync(singletonJobConfig.asProvider())`.
    *
    * @throws InvalidOptionsError unless there is one of `useFactory`, `useClass` and `useExisting`
    */
@@ -168,7 +169,10 @@ export class SingletonJobModule
     if (enabled && store === 'memory' && jobs.some((job) => job.enabled)) this.#logger.warn(IN_MEMORY);
   }
 
-  /** A method of `@nestjs/schedule` may have been meant to be a job. Without one, and without jobs, there may be a mistake too. */
+  /**
+   * A method of `@nestjs/schedule` may have been meant to be a job. Without one, and without jobs, there may be a
+   * mistake too.
+   */
   #announceNestSchedule({ methods, isModuleImported }: NestScheduleMethods, hasJobs: boolean): void {
     const names = [...new Set(methods.map(({ location }) => location))].join(', ');
     const fixes = new Set<string>(methods.map(({ isTimeout }) => (isTimeout ? NO_TIMEOUT : SWITCH_IMPORT)));

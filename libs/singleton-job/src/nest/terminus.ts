@@ -14,8 +14,8 @@ export class SingletonJobHealthIndicator {
    * Whether this replica works, for a readiness check. A follower is up too.
    *
    * - Down: the store has not answered for longer than `lockExpiry`, or a job that this replica leads is overdue.
-   * - Degraded, which fails no check: this replica competes for a job and knows of no leader. The Terminus of Nest 11 does not have this
-   *   status. There it is up with `degraded: true`.
+   * - Degraded, which fails no check: this replica competes for a job and knows of no leader. The Terminus of Nest 11
+   *   does not have this status. There it is up with `degraded: true`.
    */
   isHealthy<const Key extends string>(key: Key): HealthIndicatorResult<Key> {
     const { unreachable, overdue, leaderless } = this.health.report();
@@ -27,8 +27,8 @@ export class SingletonJobHealthIndicator {
   }
 
   /**
-   * Whether the process should live on, for a liveness check. Down only when a job is stuck and a restart of the process would free it.
-   * A restart fixes neither an outage of the store nor a run without a `timeout`.
+   * Whether the process should live on, for a liveness check. Down only when a job is stuck and a restart of the
+   * process would free it. A restart fixes neither an outage of the store nor a run without a `timeout`.
    */
   isAlive<const Key extends string>(key: Key): HealthIndicatorResult<Key> {
     const stuck = this.health.report().overdue.filter(({ isStuck }) => isStuck);

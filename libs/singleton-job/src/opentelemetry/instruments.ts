@@ -8,7 +8,8 @@ const LAG_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60];
 const ROUND_TRIP_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 /**
- * Every instrument of the library. Names include the unit, so Prometheus sees the same name whether or not an exporter appends units.
+ * Every instrument of the library. Names include the unit, so Prometheus sees the same name whether or not an exporter
+ * appends units.
  */
 export function makeInstruments(meter: Meter) {
   const gauge = (name: string, description: string, options: MetricOptions = {}) =>

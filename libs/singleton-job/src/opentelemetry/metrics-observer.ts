@@ -8,7 +8,10 @@ import { JOB_NAME } from './open-telemetry.options.js';
 
 const MS_PER_SECOND = 1_000;
 
-/** An observer that counts and measures what the jobs of this replica do, until `stop()`. It costs almost nothing while no metrics are collected. */
+/**
+ * An observer that counts and measures what the jobs of this replica do, until `stop()`. It costs almost nothing while
+ * no metrics are collected.
+ */
 export function metricsObserver(
   registry: Pick<SingletonJobRegistry, 'list'>,
   meter: Meter,

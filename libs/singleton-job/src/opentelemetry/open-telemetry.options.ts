@@ -1,6 +1,9 @@
 import { type MeterProvider, type TracerProvider } from '@opentelemetry/api';
 
-/** Where metrics and spans go. By default the global providers, which the SDK registers before the application is created. */
+/**
+ * Where metrics and spans go. By default the global providers, which the SDK registers before the application is
+ * created.
+ */
 export interface OpenTelemetryOptions {
   /** Where metrics go. @default the global one */
   readonly meterProvider?: MeterProvider | undefined;

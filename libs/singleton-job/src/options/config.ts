@@ -14,8 +14,8 @@ export type SingletonJobConfig = (() => OptionsFromEnvironment) & ConfigFactoryK
 /** How the variables are found. */
 export interface SingletonJobConfigOptions {
   /**
-   * What the names of the variables begin with, before `_`. Nothing else may use it: a variable that sets no option is an error at
-   * start-up. Kubernetes sets `JOBS_PORT` and others for a service that is called `jobs`.
+   * What the names of the variables begin with, before `_`. Nothing else may use it: a variable that sets no option is
+   * an error at start-up. Kubernetes sets `JOBS_PORT` and others for a service that is called `jobs`.
    *
    * @default 'SINGLETON_JOB'
    */
@@ -44,12 +44,13 @@ export function createSingletonJobConfig({
  * The options of the module from the variables of the environment:
  *
  * - `SINGLETON_JOB_LOCK_EXPIRY=20s` sets `lockExpiry`. Every option that a text can be has such a variable.
- * - `SINGLETON_JOB_JOBS__DAILY_REPORT__CRON=0 4 * * *` sets `cron` of the job `daily-report`. Its name stands there in capitals, with `_` for
- *   every character that is no letter from A to Z and no digit. The variable wins over `jobs` in code.
+ * - `SINGLETON_JOB_JOBS__DAILY_REPORT__CRON=0 4 * * *` sets `cron` of the job `daily-report`. Its name stands there in
+ *   capitals, with `_` for every character that is no letter from A to Z and no digit. The variable wins over `jobs` in
+ *   code.
  *
- * A duration is `20s`, or a number of milliseconds. A boolean is `true` or `false`. An empty variable counts as not set. Mistakes are reported
- * at start-up, with the variable's name: a value that its option does not take, a variable of no option, and one that stands for two jobs. A
- * variable of no job is a warning.
+ * A duration is `20s`, or a number of milliseconds. A boolean is `true` or `false`. An empty variable counts as not
+ * set. Mistakes are reported at start-up, with the variable's name: a value that its option does not take, a variable
+ * of no option, and one that stands for two jobs. A variable of no job is a warning.
  *
  * @example
  * ```ts

@@ -11,7 +11,10 @@ const LIMIT_MS = 3_000;
 /** A failure counts for so long: a service for secrets that is down is not called for every attempt of every client. */
 const FAILURE_COUNTS_MS = 1_000;
 
-/** Calls a `connection` that is a function. Rejects if it fails, or does not answer in time: a client would wait for it for ever. */
+/**
+ * Calls a `connection` that is a function. Rejects if it fails, or does not answer in time: a client would wait for it
+ * for ever.
+ */
 export async function callConnection(connection: () => unknown, limitMs = LIMIT_MS): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
@@ -26,7 +29,10 @@ export async function callConnection(connection: () => unknown, limitMs = LIMIT_
   }
 }
 
-/** Reads it for each new client. Clients that call at the same time share a call. An answer may be refused, so it is not kept. */
+/**
+ * Reads it for each new client. Clients that call at the same time share a call. An answer may be refused, so it is not
+ * kept.
+ */
 export function readForEachClient(connection: () => unknown, first: ConnectionOptions | undefined): ReadConnection {
   let latest: Promise<ConnectionOptions> | undefined;
   const forget = (): void => {

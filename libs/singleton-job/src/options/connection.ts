@@ -49,7 +49,10 @@ const REDIS_SERVER = ['host', 'port', 'path', 'sentinels', 'Connector'];
 /** Options of other clients. */
 const NOT_OF_REDIS = ['url', 'socket', 'hostname', 'user', 'database', 'connectionString', 'ssl'];
 
-/** Reads `connection`. What a client itself would check is left to it. No message repeats a text that may contain a password. */
+/**
+ * Reads `connection`. What a client itself would check is left to it. No message repeats a text that may contain a
+ * password.
+ */
 export const readConnection: Reader<ConnectionOptions> = (connection, at) => {
   if (typeof connection === 'string') checkUrl(connection, at);
   else if (!isObject(connection) || connection instanceof URL) return at.refuse(connection, KINDS, URL_FIX);

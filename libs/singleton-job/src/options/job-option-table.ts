@@ -35,8 +35,8 @@ function cronFix(value: unknown): string {
 }
 
 /**
- * Every option of a job. Options without a default have that of the module, or none. The page about options shows them with the docstrings of
- * the interface.
+ * Every option of a job. Options without a default have that of the module, or none. The page about options shows them
+ * with the docstrings of the interface.
  */
 export const JOB_OPTIONS = {
   name: { kinds: ALL, type: fromCode('text', matching(isName, NAME_RULE, NAME_FIX)) },

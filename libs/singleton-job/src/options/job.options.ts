@@ -3,8 +3,8 @@ import { type Duration } from '../base/text/duration.js';
 /** The options that every job has, with ticks or without. */
 interface AnyJobOptions {
   /**
-   * The name in keys, logs and overrides. A new name is a new job, and nothing says which one it replaces: during a rolling
-   * deploy both run.
+   * The name in keys, logs and overrides. A new name is a new job, and nothing says which one it replaces: during a
+   * rolling deploy both run.
    *
    * No braces, colons, slashes or spaces. Required in a class that is named at run time, as by `mixin()`.
    *
@@ -23,9 +23,11 @@ interface AnyJobOptions {
   readonly enabled?: boolean | undefined;
 
   /**
-   * As for the module. Below 3 × `heartbeatInterval` (9 s by default), all heartbeats of the replica come every quarter of this value.
+   * As for the module. Below 3 × `heartbeatInterval` (9 s by default), all heartbeats of the replica come every quarter
+   * of this value.
    *
-   * More: a killed leader is replaced later. Less: a shorter pause of the process or of the store costs the lead. From 500 ms to 1 day.
+   * More: a killed leader is replaced later. Less: a shorter pause of the process or of the store costs the lead. From
+   * 500 ms to 1 day.
    *
    * @default that of the module
    */
@@ -46,17 +48,17 @@ export interface JobOptions extends AnyJobOptions {
   /**
    * The longest time of a run. Then its signal is aborted.
    *
-   * More: a stuck run blocks the job for longer. Less: a slow run is aborted. A run that ignores its signal continues, and so do the
-   * heartbeats.
+   * More: a stuck run blocks the job for longer. Less: a slow run is aborted. A run that ignores its signal continues,
+   * and so do the heartbeats.
    */
   readonly timeout?: Duration | undefined;
 
   /**
    * As for the module.
    *
-   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), once, and once more if it continues after its abort. The run
-   * continues. The report comes up to one `heartbeatInterval` later; a run that ends before it is not reported. More: fewer warnings. Less: a
-   * stuck run is noticed sooner. `false`: never.
+   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), once, and once more if it continues
+   * after its abort. The run continues. The report comes up to one `heartbeatInterval` later; a run that ends before it
+   * is not reported. More: fewer warnings. Less: a stuck run is noticed sooner. `false`: never.
    *
    * @default that of the module
    */
@@ -68,7 +70,8 @@ interface PlannedOptions {
   /**
    * `'skip'` drops a tick that is due during a run, `'cancel-other'` aborts the run.
    *
-   * A dropped tick is reported. `'cancel-other'` waits until the run has ended, and then runs the newest tick that came due.
+   * A dropped tick is reported. `'cancel-other'` waits until the run has ended, and then runs the newest tick that came
+   * due.
    *
    * @default 'skip'
    * @see docs/schedules.md#overlap
@@ -78,9 +81,9 @@ interface PlannedOptions {
   /**
    * Delays each tick by less than this.
    *
-   * Many jobs, or the jobs of many customers, then do not begin at the same instant. The delay of a tick is computed from the name of the job
-   * and the time of the tick, so it is the same on every replica, and less than the distance to the next tick. `run.scheduledAt` is the
-   * delayed time. Zero is allowed.
+   * Many jobs, or the jobs of many customers, then do not begin at the same instant. The delay of a tick is computed
+   * from the name of the job and the time of the tick, so it is the same on every replica, and less than the distance
+   * to the next tick. `run.scheduledAt` is the delayed time. Zero is allowed.
    *
    * @default 0
    * @see docs/schedules.md#jitter
@@ -128,8 +131,8 @@ export interface CronOptions extends JobOptions, PlannedOptions {
   /**
    * As for the module.
    *
-   * How late an occurrence may still start, for example after an outage. More: it runs after a longer outage. Less: it is reported as
-   * missed sooner. Zero: a late occurrence never runs.
+   * How late an occurrence may still start, for example after an outage. More: it runs after a longer outage. Less: it
+   * is reported as missed sooner. Zero: a late occurrence never runs.
    *
    * @default that of the module
    */

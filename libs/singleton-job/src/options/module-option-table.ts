@@ -40,8 +40,8 @@ const interceptors = listOf(isInterceptor, {
 export const expiry = duration({ leastMs: 500, mostMs: 86_400_000 });
 
 /**
- * Every option of the module. Options without a default have none, or one that depends on others. The page about options shows them with the
- * docstrings of the interface.
+ * Every option of the module. Options without a default have none, or one that depends on others. The page about
+ * options shows them with the docstrings of the interface.
  */
 export const MODULE_OPTIONS = {
   projectName: { type: text(isName, NAME_RULE, "call it after the application, as in 'myapp'"), isRequired: true },

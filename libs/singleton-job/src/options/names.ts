@@ -1,6 +1,9 @@
 import { text } from './option-types.js';
 
-/** Names of projects and jobs are part of keys and channels: `{project}:{job}:lock`. Locks of `LockService` have `{project}:{key}:mutex`. */
+/**
+ * Names of projects and jobs are part of keys and channels: `{project}:{job}:lock`. Locks of `LockService` have
+ * `{project}:{key}:mutex`.
+ */
 const FORBIDDEN_IN_NAME = /[{}:/\s\p{Cc}]/u;
 
 /** In a holder, `#` separates the lease from the attempt. */

@@ -65,8 +65,8 @@ export class Place {
 }
 
 /**
- * The options that are set and right. Each mistake is noted instead of thrown, so that all mistakes are reported at once. Options that are
- * not in the table are mistakes too. `fixes` has the fix for names that people expect here.
+ * The options that are set and right. Each mistake is noted instead of thrown, so that all mistakes are reported at
+ * once. Options that are not in the table are mistakes too. `fixes` has the fix for names that people expect here.
  */
 export function readOptions<T extends OptionTable>(
   table: T,

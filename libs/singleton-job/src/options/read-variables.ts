@@ -6,8 +6,8 @@ import { didYouMean } from './suggest.js';
 import { ENABLED_VARIABLE, FROM_VARIABLES, type FromVariables, optionInVariable } from './variables.js';
 
 /**
- * The options of the module as variables set them. An option whose variable is not set is left out, `projectName` too. What variables say of
- * single jobs is not in `jobs`: it is added at start-up, and wins.
+ * The options of the module as variables set them. An option whose variable is not set is left out, `projectName` too.
+ * What variables say of single jobs is not in `jobs`: it is added at start-up, and wins.
  */
 export interface OptionsFromEnvironment extends Omit<SingletonJobOptions, 'connection' | 'jobs'> {
   /** A URL of Redis or PostgreSQL. */
@@ -18,8 +18,8 @@ export interface OptionsFromEnvironment extends Omit<SingletonJobOptions, 'conne
 const OF_KUBERNETES = /^(SERVICE_(HOST|PORT)|PORT_\d+_|PORT=(tcp|udp|sctp):)/;
 
 /**
- * The options that variables set; the others are left out. The checks at start-up see that they came from variables, and report those that
- * set none.
+ * The options that variables set; the others are left out. The checks at start-up see that they came from variables,
+ * and report those that set none.
  */
 export function readVariables(
   variables: Readonly<Record<string, string | undefined>>,

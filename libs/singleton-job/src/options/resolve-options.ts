@@ -17,8 +17,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
 type GivenOptions = Given<typeof MODULE_OPTIONS>;
 
 /**
- * The checked options of the module, with every default, and frozen. Durations are in milliseconds, and their names end in `Ms`.
- * Connections, stores, observers and interceptors are the user's objects.
+ * The checked options of the module, with every default, and frozen. Durations are in milliseconds, and their names end
+ * in `Ms`. Connections, stores, observers and interceptors are the user's objects.
  */
 export interface ResolvedOptions extends Omit<Resolved<typeof MODULE_OPTIONS>, 'nodeId' | 'jobs'>, Overrides {
   /** Without the random part. */
@@ -35,8 +35,8 @@ export interface ResolvedOptions extends Omit<Resolved<typeof MODULE_OPTIONS>, '
 const HEARTBEATS_PER_EXPIRY = 3;
 
 /**
- * {@link resolveOptions} for options whose `connection` may be a function. It is called once now, so that what it returns is checked at
- * start-up, and again for each new client.
+ * {@link resolveOptions} for options whose `connection` may be a function. It is called once now, so that what it
+ * returns is checked at start-up, and again for each new client.
  *
  * @throws InvalidOptionsError with every mistake, also if the function fails
  */
@@ -62,8 +62,9 @@ export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOption
 }
 
 /**
- * Parses and checks the options of the module, and fills in the defaults. The result is frozen. The object that the user passed is
- * neither changed nor frozen. It depends on the variables of the environment too, and on the name of the host.
+ * Parses and checks the options of the module, and fills in the defaults. The result is frozen. The object that the
+ * user passed is neither changed nor frozen. It depends on the variables of the environment too, and on the name of the
+ * host.
  *
  * @throws InvalidOptionsError with every mistake
  */
@@ -112,7 +113,10 @@ function check(raw: Raw, variables: Variables = process.env, hostName = hostname
   };
 }
 
-/** Checks options that need or exclude each other. A wrong one is not compared, so that one mistake is not reported as several. */
+/**
+ * Checks options that need or exclude each other. A wrong one is not compared, so that one mistake is not reported as
+ * several.
+ */
 function checkTogether(raw: Raw, given: GivenOptions, at: (option: string) => Place): void {
   const { connection, heartbeatThread, crashHandover, lockExpiry = MODULE_OPTIONS.lockExpiry.default } = given;
   if (crashHandover === true && heartbeatThread === undefined)
@@ -136,7 +140,9 @@ function heartbeatIntervalOf({ heartbeatInterval, lockExpiry = Infinity }: Given
   return heartbeatInterval ?? (isShort ? Math.floor(lockExpiry / 4) : MODULE_OPTIONS.heartbeatInterval.default);
 }
 
-/** The variables of options that code leaves unset. Where code sets the option, it may have read the variable by itself. */
+/**
+ * The variables of options that code leaves unset. Where code sets the option, it may have read the variable by itself.
+ */
 function unreadVariables(raw: Raw, variables: Variables): readonly string[] {
   const unset = Object.keys(MODULE_OPTIONS).filter((key) => raw[key] === undefined);
   const forms = unset.map((key) => `${OPTION_PREFIX}_${optionInVariable(key)}`);

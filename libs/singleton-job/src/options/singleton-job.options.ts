@@ -17,23 +17,24 @@ import { type JobOverrides } from './job.options.js';
  */
 export interface SingletonJobOptions {
   /**
-   * The first part of every key, the same on all replicas. Other applications on the server use another one, and so does staging: otherwise
-   * a staging replica can lead a production job.
+   * The first part of every key, the same on all replicas. Other applications on the server use another one, and so
+   * does staging: otherwise a staging replica can lead a production job.
    *
    * Where both have a job of one name and one schedule, nothing can tell them from two replicas.
    */
   readonly projectName: string;
 
   /**
-   * Where Redis or PostgreSQL is: a URL, options, a client, a pool or a function. Required unless there is a `store` or `enabled` is false.
+   * Where Redis or PostgreSQL is: a URL, options, a client, a pool or a function. Required unless there is a `store` or
+   * `enabled` is false.
    *
    * - A URL: `redis:`, `rediss:` or `postgresql:`.
    * - Options of ioredis or a client of it, or `{ nodes, options }` of a Redis Cluster.
    * - `{ postgres }` with options or a `Pool` of `pg`.
-   * - A function, also an asynchronous one: for passwords that change, such as the tokens of IAM. It is called once at start-up, which
-   *   fails if it fails, and again for each new client. If it then fails, or takes longer than 3 s, the client connects later, and the
-   *   function is not called again for a second. What it returns may change, but not its kind: one Redis server, a Redis Cluster or a
-   *   PostgreSQL.
+   * - A function, also an asynchronous one: for passwords that change, such as the tokens of IAM. It is called once at
+   *   start-up, which fails if it fails, and again for each new client. If it then fails, or takes longer than 3 s, the
+   *   client connects later, and the function is not called again for a second. What it returns may change, but not its
+   *   kind: one Redis server, a Redis Cluster or a PostgreSQL.
    *
    * @see docs/production/redis.md#connection
    * @see docs/production/postgresql.md#connection
@@ -73,20 +74,21 @@ export interface SingletonJobOptions {
   /**
    * How often a replica sends a heartbeat, one for all its jobs.
    *
-   * More: fewer commands. Less: a lost lease is noticed sooner. If three do not fit into the `lockExpiry` of a job, the replica uses a
-   * quarter of that `lockExpiry` instead.
+   * More: fewer commands. Less: a lost lease is noticed sooner. If three do not fit into the `lockExpiry` of a job, the
+   * replica uses a quarter of that `lockExpiry` instead.
    *
    * @default `'3s'`, or a quarter of a `lockExpiry` below 10 s
    */
   readonly heartbeatInterval?: Duration | undefined;
 
   /**
-   * How long after its last heartbeat a crashed leader is replaced. A leader loses the leadership if the store does not answer, or its
-   * event loop is blocked, until its deadline: for 6 to 9 s by default. It counts for locks too. At least
-   * 3 × `heartbeatInterval`, if that is set. 1 day at most.
+   * How long after its last heartbeat a crashed leader is replaced. A leader loses the leadership if the store does not
+   * answer, or its event loop is blocked, until its deadline: for 6 to 9 s by default. It counts for locks too. At
+   * least 3 × `heartbeatInterval`, if that is set. 1 day at most.
    *
-   * After a restart of the store, the longest one of all jobs is the grace period. More: a crashed leader is replaced later. Less: a shorter
-   * pause of the process or of the server costs the lead. With `'800ms'`, half a second without an answer is enough. A job can have its own.
+   * After a restart of the store, the longest one of all jobs is the grace period. More: a crashed leader is replaced
+   * later. Less: a shorter pause of the process or of the server costs the lead. With `'800ms'`, half a second without
+   * an answer is enough. A job can have its own.
    *
    * @default '10s'
    * @see docs/guarantees.md
@@ -96,10 +98,11 @@ export interface SingletonJobOptions {
   /**
    * Keeps the leases of this process alive for up to 20 s while a job blocks the event loop.
    *
-   * A worker thread with its own connection sends the heartbeats. On: a long computation does not cost the lead. Off: one connection and
-   * one thread less.
+   * A worker thread with its own connection sends the heartbeats. On: a long computation does not cost the lead. Off:
+   * one connection and one thread less.
    *
-   * - `connection` must be a URL, or options without functions, or a function that returns one of these: the thread gets a copy.
+   * - `connection` must be a URL, or options without functions, or a function that returns one of these: the thread
+   *   gets a copy.
    * - A Redis user needs `+info`. Without it the thread sends nothing.
    * - A bundle needs `{ workerFile }`.
    *
@@ -110,8 +113,8 @@ export interface SingletonJobOptions {
     | boolean
     | {
         /**
-         * Where the program of the thread is, in a bundle: the bundled `nestjs-singleton-job/heartbeat-thread`. A `file:` URL, or a path,
-         * absolute or relative to the working directory.
+         * Where the program of the thread is, in a bundle: the bundled `nestjs-singleton-job/heartbeat-thread`. A
+         * `file:` URL, or a path, absolute or relative to the working directory.
          *
          * @example
          * ```ts
@@ -124,12 +127,12 @@ export interface SingletonJobOptions {
     | undefined;
 
   /**
-   * With `heartbeatThread`: a process that crashes hands its jobs over at once. `false` if a job has work in other threads or
-   * processes.
+   * With `heartbeatThread`: a process that crashes hands its jobs over at once. `false` if a job has work in other
+   * threads or processes.
    *
-   * A process that ends by an uncaught exception, an unhandled rejection or `process.exit()` ends its leases in the store, so that another
-   * replica leads within milliseconds. The process waits for that, for 0.2 s at most. Other threads and processes may outlive it by a
-   * moment.
+   * A process that ends by an uncaught exception, an unhandled rejection or `process.exit()` ends its leases in the
+   * store, so that another replica leads within milliseconds. The process waits for that, for 0.2 s at most. Other
+   * threads and processes may outlive it by a moment.
    *
    * @default true
    * @see docs/options.md#crashes
@@ -146,8 +149,8 @@ export interface SingletonJobOptions {
   /**
    * How long a stop may take. The stop time-out of the platform must be longer.
    *
-   * Docker waits 10 s. The time is for waiting for runs, a second after aborting them, and a second to release the locks. More: longer runs
-   * may finish. Less: a sooner exit.
+   * Docker waits 10 s. The time is for waiting for runs, a second after aborting them, and a second to release the
+   * locks. More: longer runs may finish. Less: a sooner exit.
    *
    * @default '8s'
    * @see docs/production/shutdown.md
@@ -164,7 +167,8 @@ export interface SingletonJobOptions {
   /**
    * How late an occurrence of a cron job may still start.
    *
-   * Zero: a late occurrence never runs. More: it runs after a longer outage. Less: it is reported as missed sooner. A job can have its own.
+   * Zero: a late occurrence never runs. More: it runs after a longer outage. Less: it is reported as missed sooner. A
+   * job can have its own.
    *
    * @default `shutdownTimeout` + 2 × the job's own `lockExpiry` + `heartbeatInterval`: 31 s
    * @see docs/schedules.md#misfire
@@ -174,8 +178,8 @@ export interface SingletonJobOptions {
   /**
    * Logs a warning when a run takes longer, and one more if it continues after its abort. `false`: never.
    *
-   * It is the event `runSlow`. The run continues. The report comes up to one `heartbeatInterval` later; a run that ends before it is not
-   * reported. More: fewer warnings. Less: a stuck run is noticed sooner. A job can have its own.
+   * It is the event `runSlow`. The run continues. The report comes up to one `heartbeatInterval` later; a run that ends
+   * before it is not reported. More: fewer warnings. Less: a stuck run is noticed sooner. A job can have its own.
    *
    * @default '8s'
    */
@@ -184,8 +188,9 @@ export interface SingletonJobOptions {
   /**
    * `false`: the jobs are found and checked, but none runs. For scripts and tests.
    *
-   * The application connects when `LockService` takes its first lock. The environment variable `SINGLETON_JOB_ENABLED=false` does the
-   * same, also if this option is true. Any value of the variable except `true`, `false` and nothing is an error.
+   * The application connects when `LockService` takes its first lock. The environment variable
+   * `SINGLETON_JOB_ENABLED=false` does the same, also if this option is true. Any value of the variable except `true`,
+   * `false` and nothing is an error.
    *
    * @default true
    * @see docs/production/scripts.md
@@ -196,8 +201,9 @@ export interface SingletonJobOptions {
   /**
    * `true`: replicas even out how many jobs they lead. Set it on every replica.
    *
-   * A replica that leads at least two jobs more than another one gives one back, about every 12 s, until they are even. It gives back no
-   * job that is in a run or due within 5 s, and no `@WhileLeader` method. A job moves at most once in ten minutes.
+   * A replica that leads at least two jobs more than another one gives one back, about every 12 s, until they are even.
+   * It gives back no job that is in a run or due within 5 s, and no `@WhileLeader` method. A job moves at most once in
+   * ten minutes.
    *
    * @default false
    * @see docs/production/sizing.md#even-out

@@ -1,4 +1,7 @@
-/** `did you mean 'x'?` for the candidate that `word` is probably a misspelling of, with `before` in front of it. `fallback`: none is close. */
+/**
+ * `did you mean 'x'?` for the candidate that `word` is probably a misspelling of, with `before` in front of it.
+ * `fallback`: none is close.
+ */
 export function didYouMean(word: string, candidates: Iterable<string>, fallback: string, before = ''): string {
   let closest: string | undefined;
   let mostEdits = Math.max(2, Math.floor(word.length / 3));

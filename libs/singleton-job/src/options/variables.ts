@@ -29,7 +29,9 @@ export function optionInVariable(option: string): string {
   return option.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
 }
 
-/** A job as the name of a variable has it: `DAILY_REPORT` for `daily-report`. Several job names may give the same text. */
+/**
+ * A job as the name of a variable has it: `DAILY_REPORT` for `daily-report`. Several job names may give the same text.
+ */
 export function jobInVariable(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, '_').toUpperCase();
 }

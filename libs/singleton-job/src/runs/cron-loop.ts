@@ -17,11 +17,12 @@ const COUNT_LIMIT = 1_000;
 const EARLIEST_MS = 60_000;
 
 /**
- * Fires cron occurrences, and starts or reports each one once across all replicas. Each is claimed in the record of the job right before its
- * run, so that no other replica starts it, even if the clocks differ.
+ * Fires cron occurrences, and starts or reports each one once across all replicas. Each is claimed in the record of the
+ * job right before its run, so that no other replica starts it, even if the clocks differ.
  *
- * A tick on time goes by the wall clock of this replica. The store's clock decides what was missed and what may still run after a change
- * of leader and after a late wake-up: a blocked event loop, a clock that was stepped or is far behind, a suspended host.
+ * A tick on time goes by the wall clock of this replica. The store's clock decides what was missed and what may still
+ * run after a change of leader and after a late wake-up: a blocked event loop, a clock that was stepped or is far
+ * behind, a suspended host.
  */
 export class CronLoop {
   /** The newest occurrence whose run began. */
@@ -56,7 +57,8 @@ export class CronLoop {
 
   async run(): Promise<void> {
     const { clock, sleeper, term, job } = this.parts;
-    // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is behind by half the grace.
+    // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is
+    // behind by half the grace.
     const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
     this.#reportBacklog();
     while (!sleeper.isOver) {
@@ -73,7 +75,10 @@ export class CronLoop {
     }
   }
 
-  /** Something may be due. `now` is the clock that decides: this replica's for a timer that fired in time, otherwise the store's. */
+  /**
+   * Something may be due. `now` is the clock that decides: this replica's for a timer that fired in time, otherwise the
+   * store's.
+   */
   async #handle(due: number, now: () => number): Promise<void> {
     const { sleeper, term, runs, job } = this.parts;
     const newest = this.#unhandled(now());
@@ -109,7 +114,10 @@ export class CronLoop {
     await sleeper.sleep(Math.max(nextMs, 1), runs.whenIdle());
   }
 
-  /** Claims the newest due occurrence if it may still start, and runs it. Reports the older ones, and this one if it is too late. */
+  /**
+   * Claims the newest due occurrence if it may still start, and runs it. Reports the older ones, and this one if it is
+   * too late.
+   */
   async #claimAndRun(newest: number, now: () => number): Promise<void> {
     const { runs, term, job } = this.parts;
     if (!(await this.#isStoreNear(newest))) return;

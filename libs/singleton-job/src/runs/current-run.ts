@@ -6,8 +6,8 @@ import { type InterceptedRun, type RunInterceptor } from '../base/events/run-int
 let storage: AsyncLocalStorage<InterceptedRun> | undefined;
 
 /**
- * The run that the calling code belongs to, at any depth below a job method, also after `await`. Undefined outside of a run, and without
- * {@link currentRunInterceptor}.
+ * The run that the calling code belongs to, at any depth below a job method, also after `await`. Undefined outside of a
+ * run, and without {@link currentRunInterceptor}.
  *
  * @example `logger.log({ job: currentRun()?.job }, 'saved')`
  */

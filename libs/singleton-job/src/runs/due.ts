@@ -7,8 +7,8 @@ import { type AnySchedule } from '../schedule/schedule.js';
 import { type SingleFlight } from './single-flight.js';
 
 /**
- * When the next tick of a job is due, in milliseconds since the epoch. An interval counts from the end of the last run in the record, by the clock
- * of the store. Undefined: a kind without ticks, or an interval of which no end is known.
+ * When the next tick of a job is due, in milliseconds since the epoch. An interval counts from the end of the last run
+ * in the record, by the clock of the store. Undefined: a kind without ticks, or an interval of which no end is known.
  */
 export function nextDue(schedule: AnySchedule, run: RunFacts | undefined, now: number): number | undefined {
   if (schedule.kind !== 'interval') return schedule.next(now);
@@ -22,7 +22,9 @@ interface RunningJob {
   readonly runs: SingleFlight;
 }
 
-/** When an overdue job of this replica should have run, in milliseconds since the epoch. Undefined: it is not overdue. */
+/**
+ * When an overdue job of this replica should have run, in milliseconds since the epoch. Undefined: it is not overdue.
+ */
 export function overdueSince({ job, election, runs }: RunningJob, wallNow: number): number | undefined {
   // a run of a lost term does not stop another replica from leading
   if (election?.term === undefined || election.pausedAt !== undefined) return undefined;
@@ -35,13 +37,19 @@ export function overdueSince({ job, election, runs }: RunningJob, wallNow: numbe
   return due !== undefined && now > due + patienceMs ? due : undefined;
 }
 
-/** The tick after that of the run in flight. Undefined for an interval without a `timeout`, whose runs may take any time. */
+/**
+ * The tick after that of the run in flight. Undefined for an interval without a `timeout`, whose runs may take any
+ * time.
+ */
 function dueWhileRunning({ schedule, timeoutMs }: Job, run: RunInfo): number | undefined {
   if (schedule.kind !== 'interval') return schedule.next(run.scheduledAt.getTime());
   return timeoutMs === undefined ? undefined : schedule.next(run.startedAt.getTime());
 }
 
-/** The tick after all that the record shows to be handled. An interval without an earlier run is due when the term begins. */
+/**
+ * The tick after all that the record shows to be handled. An interval without an earlier run is due when the term
+ * begins.
+ */
 function dueWhileIdle({ schedule }: Job, { own, backlog: { takenAt } }: Term, now: number): number | undefined {
   const { run, lastScheduledAt = 0 } = own;
   const handled = Math.max(takenAt, run?.endedAt ?? 0, Math.min(lastScheduledAt, now));

@@ -4,8 +4,9 @@ import { factsOf } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /**
- * Fires at the slots of the grid. The next slot is computed from the last slot, never as now plus the period. The clock is read again at
- * every turn: a timer that fires early sleeps again, and after a blocked event loop one late tick is fired.
+ * Fires at the slots of the grid. The next slot is computed from the last slot, never as now plus the period. The clock
+ * is read again at every turn: a timer that fires early sleeps again, and after a blocked event loop one late tick is
+ * fired.
  */
 export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoopParts): Promise<void> {
   const { clock, sleeper, term, runs, job } = parts;

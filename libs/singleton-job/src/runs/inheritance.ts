@@ -4,7 +4,9 @@ import { leaseOf, type OwnFields, type RunFacts } from '../leadership/record.js'
 import { type Backlog } from '../leadership/past.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 
-/** With a longer delay than this, start and end of an interval run are written at once, otherwise the end within 10 s. */
+/**
+ * With a longer delay than this, start and end of an interval run are written at once, otherwise the end within 10 s.
+ */
 const WRITTEN_AT_ONCE_MS = 10_000;
 /** A run of `@WhileLeader` that lasted so long is not the cause of what ended it. */
 export const HEALTHY_RUN_MS = 30_000;
@@ -17,7 +19,8 @@ export function isClaimed(schedule: AnySchedule): boolean {
 /**
  * The fields that a new leader writes with its take.
  *
- * - A cron job begins after each occurrence that is handled, may have been claimed in lost data, or is older than a new schedule.
+ * - A cron job begins after each occurrence that is handled, may have been claimed in lost data, or is older than a new
+ *   schedule.
  * - A run that has no end gets one, so that it is reported once.
  * - After a leader that did not release, the end of the last run of a short interval is not known: it counts as now.
  */
@@ -52,7 +55,10 @@ function notAhead(run: RunFacts, storeNow: number): RunFacts {
   };
 }
 
-/** How many leaders in a row ended without a release, as far as a run of `@WhileLeader` may be the cause. 0: the last one released. */
+/**
+ * How many leaders in a row ended without a release, as far as a run of `@WhileLeader` may be the cause. 0: the last
+ * one released.
+ */
 export function crashesBefore({ record, lostLeader, takenAt }: Backlog): number {
   if (lostLeader === undefined) return 0;
   const { run, holder } = record ?? {};

@@ -5,11 +5,12 @@ import { factsOf } from './single-flight.js';
 import { repeat, type TickLoopParts } from './tick-loop.js';
 
 /**
- * Runs, waits, and runs again. The delay counts from the end of each run by the monotonic clock, and across leaders by the store's clock.
- * So a hand-over does not shorten the delay and does not start it again. If no run is known, the job runs at once.
+ * Runs, waits, and runs again. The delay counts from the end of each run by the monotonic clock, and across leaders by
+ * the store's clock. So a hand-over does not shorten the delay and does not start it again. If no run is known, the job
+ * runs at once.
  *
- * A run after a long delay is claimed first. If it then ends its process or blocks its event loop, the next leader waits one delay before it
- * runs the job again. The claim may be written after the end of the term: then no run begins.
+ * A run after a long delay is claimed first. If it then ends its process or blocks its event loop, the next leader
+ * waits one delay before it runs the job again. The claim may be written after the end of the term: then no run begins.
  */
 export function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
   const { term, runs } = parts;

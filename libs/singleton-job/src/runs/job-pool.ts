@@ -6,7 +6,10 @@ import { within } from '../base/time/within.js';
 import { Monitor } from './monitor.js';
 import { type SharedParts } from './single-flight.js';
 
-/** At the end of a stop: how long a run may take after its signal fired, and how long the last releases may take after that. */
+/**
+ * At the end of a stop: how long a run may take after its signal fired, and how long the last releases may take after
+ * that.
+ */
 const ABORT_MS = 1_000;
 const RELEASE_MS = 1_000;
 /** A stop that waits for runs after this time is reported, or halfway to the abort, if that is sooner. */
@@ -39,8 +42,9 @@ export class JobPool {
   }
 
   /**
-   * Begins to compete for every job. It does not wait for the store and does not fail without it. A second call does nothing, nor does a call
-   * after a stop: Nest may continue the start of an application that was closed while it started.
+   * Begins to compete for every job. It does not wait for the store and does not fail without it. A second call does
+   * nothing, nor does a call after a stop: Nest may continue the start of an application that was closed while it
+   * started.
    */
   start(): void {
     if (this.state !== 'new') return;
@@ -64,15 +68,18 @@ export class JobPool {
   }
 
   /**
-   * Starts no new run, and releases each job when its run has ended. Resolves after `shutdownTimeout` at the latest. Later calls return
-   * the same promise.
+   * Starts no new run, and releases each job when its run has ended. Resolves after `shutdownTimeout` at the latest.
+   * Later calls return the same promise.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
   }
 
-  /** Ends heartbeats and connections after a stop. A run that is still in flight has been aborted, and its lease ends by itself. */
+  /**
+   * Ends heartbeats and connections after a stop. A run that is still in flight has been aborted, and its lease ends by
+   * itself.
+   */
   async close(): Promise<void> {
     await this.stop();
     this.#monitor.stop();

@@ -77,7 +77,10 @@ export class JobRunner implements Candidate {
     return inherit(this.job.schedule, backlog);
   }
 
-  /** Fires the ticks of one term until the term ends or is given back. The end of the term aborts the run in flight; giving back lets it finish. */
+  /**
+   * Fires the ticks of one term until the term ends or is given back. The end of the term aborts the run in flight;
+   * giving back lets it finish.
+   */
   lead(term: Term): void {
     const quit = new AbortController();
     this.#quit = quit;
@@ -105,7 +108,8 @@ export class JobRunner implements Candidate {
     if (followed !== undefined && followed !== before.leader)
       notify('leaderChanged', { job: job.name, leader: followed });
     if (pausedAt === before.pausedAt) return;
-    // another pause may have begun since the last look. Without a write of anybody: the record is older than the pause, or gone
+    // another pause may have begun since the last look. Without a write of anybody: the record is older than the pause,
+    // or gone
     const reason = lastSeen.revision < (before.pausedAt ?? 0) ? 'data-lost' : 'resumed';
     // an older record may show an older pause: then the job does not run again
     if (before.pausedAt !== undefined && (reason === 'resumed' || pausedAt === undefined))
@@ -113,7 +117,10 @@ export class JobRunner implements Candidate {
     if (pausedAt !== undefined) notify('jobPaused', { job: job.name, pausedAt: new Date(pausedAt) });
   }
 
-  /** Runs the job outside its schedule, unless a run is in flight or the term may not start one. The claim of the run is the answer. */
+  /**
+   * Runs the job outside its schedule, unless a run is in flight or the term may not start one. The claim of the run is
+   * the answer.
+   */
   trigger(term: Term, commandId: string): Omit<Order, 'id' | 'until'> {
     const { runs } = this;
     if (runs.isBusy) return { outcome: 'running' };

@@ -7,8 +7,9 @@ const LOOK_EVERY_MS = 250;
 const WARN_AFTER_MS = 1_000;
 
 /**
- * Looks four times a second, while this replica leads: was the event loop blocked for a second or longer, and is a run slow? No heartbeats are sent
- * during a block. A stopped process or a suspended host looks the same. One timer for all runs: one for each would cost more than most runs.
+ * Looks four times a second, while this replica leads: was the event loop blocked for a second or longer, and is a run
+ * slow? No heartbeats are sent during a block. A stopped process or a suspended host looks the same. One timer for all
+ * runs: one for each would cost more than most runs.
  */
 export class Monitor {
   /** Undefined: it does not look. */

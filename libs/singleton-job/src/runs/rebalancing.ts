@@ -5,7 +5,9 @@ import { type Replica } from '../leadership/replica.js';
 import { nextDue } from './due.js';
 import { type JobRunner } from './job-runner.js';
 
-/** A replica gives away one job in this time, or in somewhat more. Without messages, it has seen each record by then. */
+/**
+ * A replica gives away one job in this time, or in somewhat more. Without messages, it has seen each record by then.
+ */
 const ROUND_MS = 11_000;
 /** A job that is due sooner is not given away. */
 const DUE_MS = 5_000;
@@ -16,8 +18,9 @@ const STAY_MS = 600_000;
 const LEAST_DIFFERENCE = 2;
 
 /**
- * Evens out how many jobs the replicas lead. Each replica sees every holder and every living lease. One that leads at least two more than another
- * gives that one an idle job each round. The record names the taker, and the others leave it the job for a moment.
+ * Evens out how many jobs the replicas lead. Each replica sees every holder and every living lease. One that leads at
+ * least two more than another gives that one an idle job each round. The record names the taker, and the others leave
+ * it the job for a moment.
  */
 export class Rebalancing {
   #timer: Timer | undefined;

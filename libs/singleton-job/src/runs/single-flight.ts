@@ -92,7 +92,10 @@ export class SingleFlight {
     this.#settle();
   };
 
-  /** Writes that a run is about to start. Resolves to whether it may. If not, the next leader reports what the record has. */
+  /**
+   * Writes that a run is about to start. Resolves to whether it may. If not, the next leader reports what the record
+   * has.
+   */
   async claim(term: Term, fields: OwnFields): Promise<boolean> {
     this.reserve();
     const isWritten = await term.claim(fields);
@@ -242,7 +245,8 @@ export class Run implements RunControl {
     this.#timeout?.cancel();
     const { term, facts } = this.begun;
     const error = message !== undefined && { error: message };
-    // no literal of each run begins with a spread and adds to it: V8 gives each such object hidden classes of its own, and frees them late
+    // no literal of each run begins with a spread and adds to it: V8 gives each such object hidden classes of its own,
+    // and frees them late
     this.#write({ endedAt: term.storeNowAtMost(), outcome: this.outcome, ...error, ...facts });
   }
 
@@ -259,8 +263,9 @@ export class Run implements RunControl {
   }
 
   /**
-   * Called four times a second. Writes the start of a run that lasts. Reports one that takes longer than `warnAfter`, once, and once more if it
-   * continues after its abort. A run of `@WhileLeader` takes any time, but not after its abort.
+   * Called four times a second. Writes the start of a run that lasts. Reports one that takes longer than `warnAfter`,
+   * once, and once more if it continues after its abort. A run of `@WhileLeader` takes any time, but not after its
+   * abort.
    */
   look(): void {
     const { notify, job, clock } = this.parts;

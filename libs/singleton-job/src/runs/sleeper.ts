@@ -1,11 +1,14 @@
 import { type Clock, type Timer } from '../base/time/clock.js';
 
-/** The longest sleep before the clocks are read again. The wall clock may have been stepped, or the host may have been suspended. */
+/**
+ * The longest sleep before the clocks are read again. The wall clock may have been stepped, or the host may have been
+ * suspended.
+ */
 const MAX_SLEEP_MS = 30_000;
 
 /**
- * Sleeps for a time, until a promise resolves, or until the end of its signal, whichever comes first. All its sleeps, one after the other, share
- * one listener on the signal.
+ * Sleeps for a time, until a promise resolves, or until the end of its signal, whichever comes first. All its sleeps,
+ * one after the other, share one listener on the signal.
  */
 export class Sleeper {
   #timer: Timer | undefined;
@@ -26,8 +29,9 @@ export class Sleeper {
   }
 
   /**
-   * Resolves after `delayMs` and never before, or after 30 s if it is more, unless `until` resolves or the signal aborts. The caller checks why: the `until` of an
-   * earlier sleep ends a later one as well. It also checks right before that `until` has not resolved since an earlier sleep.
+   * Resolves after `delayMs` and never before, or after 30 s if it is more, unless `until` resolves or the signal
+   * aborts. The caller checks why: the `until` of an earlier sleep ends a later one as well. It also checks right
+   * before that `until` has not resolved since an earlier sleep.
    */
   sleep(delayMs: number, until?: Promise<unknown>): Promise<void> {
     // one handler for each promise: many sleeps may wait for the same run that ignores its signal
@@ -43,7 +47,9 @@ export class Sleeper {
     });
   }
 
-  /** A timer may fire early: then it is set again. Rounded down: rounded up, it would be late by up to a millisecond. */
+  /**
+   * A timer may fire early: then it is set again. Rounded down: rounded up, it would be late by up to a millisecond.
+   */
   #arm(dueMs: number): void {
     const restMs = dueMs - this.clock.now();
     if (restMs <= 0) this.#wake();

@@ -7,7 +7,10 @@ import { type Sleeper } from './sleeper.js';
 export interface TickLoopParts extends RunnerParts {
   readonly term: Term;
   readonly runs: SingleFlight;
-  /** Aborts when the term ends, and when it is given back: then with a `Reason<'leadershipReleased'>`. No tick is fired after that. */
+  /**
+   * Aborts when the term ends, and when it is given back: then with a `Reason<'leadershipReleased'>`. No tick is fired
+   * after that.
+   */
   readonly quit: AbortSignal;
   readonly stepDown: Election['stepDown'];
   /** Its sleeps end when `quit` aborts. */

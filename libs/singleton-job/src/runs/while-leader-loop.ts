@@ -9,8 +9,8 @@ import { repeat, type TickLoopParts } from './tick-loop.js';
 const THROWS_UNTIL_STEP_DOWN = 3;
 
 /**
- * Calls the method at once, and again when it has ended while this replica still leads. Its signal fires as soon as the leadership or the
- * application ends, so that the job is released when the method has settled.
+ * Calls the method at once, and again when it has ended while this replica still leads. Its signal fires as soon as the
+ * leadership or the application ends, so that the job is released when the method has settled.
  */
 export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: TickLoopParts): Promise<void> {
   const { quit, sleeper, stepDown, term, runs } = parts;

@@ -12,8 +12,8 @@ interface Jitter {
 }
 
 /**
- * The ticks of a schedule, each delayed. A delayed tick is a tick like any other: it is due, late and missed by its own time, so the loops
- * and the store need not know that it is delayed.
+ * The ticks of a schedule, each delayed. A delayed tick is a tick like any other: it is due, late and missed by its own
+ * time, so the loops and the store need not know that it is delayed.
  */
 export function jittered<S extends FixedRateSchedule | CronSchedule>(base: S, { jitterMs, jobName }: Jitter): S {
   const delayed = (tick: number): number => {

@@ -1,8 +1,8 @@
 import { type ScheduleKind } from '../base/events/run-info.js';
 
 /**
- * Computes when the next tick is due. A schedule holds no state and reads no clock: the same arguments give the same result on every
- * replica, at any time.
+ * Computes when the next tick is due. A schedule holds no state and reads no clock: the same arguments give the same
+ * result on every replica, at any time.
  */
 interface Schedule {
   readonly kind: ScheduleKind;
@@ -10,12 +10,16 @@ interface Schedule {
   /** For the list of jobs in the log: `every 500ms`. */
   readonly summary: string;
 
-  /** Kind, expression and zone in one readable line: `cron 0 3 * * * UTC`. A new leader compares it with that of the last leader. */
+  /**
+   * Kind, expression and zone in one readable line: `cron 0 3 * * * UTC`. A new leader compares it with that of the
+   * last leader.
+   */
   readonly description: string;
 
   /**
-   * The first tick after `previous`. Undefined: there are no more ticks. `previous` is a tick or, for an interval, the end of a run.
-   * Both are milliseconds: since the epoch for a fixed rate and for cron, by the monotonic clock for an interval.
+   * The first tick after `previous`. Undefined: there are no more ticks. `previous` is a tick or, for an interval, the
+   * end of a run. Both are milliseconds: since the epoch for a fixed rate and for cron, by the monotonic clock for an
+   * interval.
    */
   next(previous: number): number | undefined;
 }

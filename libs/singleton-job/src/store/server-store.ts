@@ -10,7 +10,10 @@ export interface ServerStoreOptions<C> {
   /** First part of the key of everything that the store writes. */
   readonly projectName: string;
   readonly connection: C;
-  /** Called before each attempt to connect: the password may have changed. What it returns is of the same kind. @default `connection` */
+  /**
+   * Called before each attempt to connect: the password may have changed. What it returns is of the same kind.
+   * @default `connection`
+   */
   readonly readConnection?: (() => Promise<C>) | undefined;
   /** False: it receives no hints, and has one connection. Enough for heartbeats. @default true */
   readonly subscribes?: boolean;
@@ -19,8 +22,8 @@ export interface ServerStoreOptions<C> {
 }
 
 /**
- * A store on a server: one connection for requests, and while it has a session, one for hints. That one is opened anew with each session
- * for requests, so that both are of the same server also when a name leads to another.
+ * A store on a server: one connection for requests, and while it has a session, one for hints. That one is opened anew
+ * with each session for requests, so that both are of the same server also when a name leads to another.
  */
 export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S extends Session> implements Store {
   abstract readonly name: string;

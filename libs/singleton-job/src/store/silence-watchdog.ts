@@ -7,7 +7,9 @@ type Stream = Pick<Socket, 'bytesRead'> & Partial<Pick<Socket, 'connecting'>>;
 /** Nothing arrived on a connection while a request waited for its answer. */
 export class NoAnswerError extends Error {}
 
-/** Watches one connection: calls `silent` if nothing arrives on it for `silenceMs` while a request waits for its answer. */
+/**
+ * Watches one connection: calls `silent` if nothing arrives on it for `silenceMs` while a request waits for its answer.
+ */
 export class SilenceWatchdog {
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;

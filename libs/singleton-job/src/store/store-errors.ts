@@ -5,8 +5,9 @@ import { messageOf } from '../base/errors/message-of.js';
 const CODES = ['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE', 'STORE_UNREACHABLE'] as const;
 
 /**
- * What a person can do about a failure, by a pattern of what is known about it, for each code that it may get. The first match counts. Any
- * other failure may be gone in a moment. `{name}` in a fix stands for one of the names, or for a group of the pattern.
+ * What a person can do about a failure, by a pattern of what is known about it, for each code that it may get. The
+ * first match counts. Any other failure may be gone in a moment. `{name}` in a fix stands for one of the names, or for
+ * a group of the pattern.
  */
 export type Fixes = Readonly<Record<(typeof CODES)[number], Readonly<Record<string, string>>>>;
 

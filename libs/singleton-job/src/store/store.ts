@@ -1,19 +1,24 @@
 /**
- * The contract of a store: leases and records, and nothing that knows of leaders, schedules or pauses. `describeStore` checks each rule.
+ * The contract of a store: leases and records, and nothing that knows of leaders, schedules or pauses. `describeStore`
+ * checks each rule.
  *
- * 1. **A request that resolves is certain, one that rejects is unknown.** It may be carried out, or not, or twice, or later. No rule forbids to
- *    send one again.
- * 2. **The requests of one store are carried out in the order in which they were sent.** A store uses one connection for them.
+ * 1. **A request that resolves is certain, one that rejects is unknown.** It may be carried out, or not, or twice, or
+ *    later. No rule forbids to send one again.
+ * 2. **The requests of one store are carried out in the order in which they were sent.** A store uses one connection
+ *    for them.
  * 3. **Messages may be lost, late or doubled.** They carry no facts: a replica that gets one looks at the store.
  */
 
 /**
- * A lease says that a replica is alive: `replica.n@lifeMs`, such as `web-1-3b0ab314.1@10000`. It lives for `lifeMs` from its last confirmed
- * renewal, by the clock of the store.
+ * A lease says that a replica is alive: `replica.n@lifeMs`, such as `web-1-3b0ab314.1@10000`. It lives for `lifeMs`
+ * from its last confirmed renewal, by the clock of the store.
  */
 export type LeaseId = string;
 
-/** A record as the store has it: `value` is JSON, `revision` grows with each write and is at least the time of the store. */
+/**
+ * A record as the store has it: `value` is JSON, `revision` grows with each write and is at least the time of the
+ * store.
+ */
 export interface StoredRecord {
   /** Of its last write. */
   readonly revision: number;
@@ -102,23 +107,26 @@ export interface Store {
    * Renews, grants and revokes leases, and reads records:
    *
    * 1. The records are read as of a moment that is not later than that of the leases.
-   * 2. If the server is another than the noted one, or none is noted, and the request renews or grants, it notes the incarnation. A request
-   *    that cannot see the server compares nothing.
-   * 3. Leases whose end has passed are removed. One that cannot be removed now is answered with 0 ms, until a life after its end. A lease that
-   *    would live longer than its life is shortened: the clock was set back.
+   * 2. If the server is another than the noted one, or none is noted, and the request renews or grants, it notes the
+   *    incarnation. A request that cannot see the server compares nothing.
+   * 3. Leases whose end has passed are removed. One that cannot be removed now is answered with 0 ms, until a life
+   *    after its end. A lease that would live longer than its life is shortened: the clock was set back.
    * 4. It renews the leases that are there, then grants, then revokes.
    * 5. A record that cannot be read is `'unreadable'`, and fails nothing else.
    */
   sync(request: SyncRequest): Promise<SyncResult>;
 
   /**
-   * Writes each record whose revision is `ifRevision`. The new revision is max(old + 1, now). Resolves to the new revisions. Undefined: not
-   * written, also because the row is locked. Writes nothing at all unless the incarnation of the request, the noted one and the server that
-   * answers are the same, and `until` has not come.
+   * Writes each record whose revision is `ifRevision`. The new revision is max(old + 1, now). Resolves to the new
+   * revisions. Undefined: not written, also because the row is locked. Writes nothing at all unless the incarnation of
+   * the request, the noted one and the server that answers are the same, and `until` has not come.
    */
   compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]>;
 
-  /** Tells all replicas that these records have changed, or any. A failure of it is no failure of anything else. Left out: they look once a second. */
+  /**
+   * Tells all replicas that these records have changed, or any. A failure of it is no failure of anything else. Left
+   * out: they look once a second.
+   */
   publish?(names: readonly string[] | '*'): Promise<void>;
 
   /** Returns how to remove the listener. */

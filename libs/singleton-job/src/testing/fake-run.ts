@@ -41,8 +41,8 @@ export class FakeRun extends JobRun {
   }
 
   /**
-   * Fires the signal, as the library does for this reason. After `LEASE_LOST`, `assertLeader()` throws as well. The other reasons do not
-   * change the lease.
+   * Fires the signal, as the library does for this reason. After `LEASE_LOST`, `assertLeader()` throws as well. The
+   * other reasons do not change the lease.
    */
   abort(code: RunAbortedError['code']): void {
     if (code === 'LEASE_LOST') this.loseLease();

@@ -15,7 +15,9 @@ function microtasksDone(): Promise<void> {
   });
 }
 
-/** A clock that moves only when a test advances it. Timers fire in order. Promises settle before the next timer fires. */
+/**
+ * A clock that moves only when a test advances it. Timers fire in order. Promises settle before the next timer fires.
+ */
 export class ManualClock implements Clock {
   #nowMs = 0;
   #wallMs: number;
@@ -47,7 +49,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Resolves when this clock has moved on by `forMs` milliseconds, or rejects when `signal` fires. For fakes of slow work.
+   * Resolves when this clock has moved on by `forMs` milliseconds, or rejects when `signal` fires. For fakes of slow
+   * work.
    *
    * @example await clock.sleep(1_500, { signal: run.signal });
    * @throws the reason of `signal`, as soon as it fires

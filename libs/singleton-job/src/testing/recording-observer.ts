@@ -29,8 +29,9 @@ export class RecordingObserver implements JobObserver {
   }
 
   /**
-   * One line for each event, such as `500 runStarted` or `1000 tickDropped overlap`: time, event, and reason if there is one. With several
-   * jobs the name of the job comes before the reason: `500 runStarted price-tick schedule`. Renewals are left out.
+   * One line for each event, such as `500 runStarted` or `1000 tickDropped overlap`: time, event, and reason if there
+   * is one. With several jobs the name of the job comes before the reason: `500 runStarted price-tick schedule`.
+   * Renewals are left out.
    */
   get eventLines(): string[] {
     const shown = this.events.filter(({ event }) => event !== 'leaseRenewed');

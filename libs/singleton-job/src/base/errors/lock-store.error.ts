@@ -1,7 +1,9 @@
 import { messageOf } from './message-of.js';
 import { SingletonJobError } from './singleton-job.error.js';
 
-/** A request to the store failed. It is not known who holds a lock: the request may or may not have been carried out. */
+/**
+ * A request to the store failed. It is not known who holds a lock: the request may or may not have been carried out.
+ */
 export class LockStoreError extends SingletonJobError {
   /** False if the request never left this process, and so was certainly not carried out. */
   readonly wasSent: boolean;
@@ -10,14 +12,15 @@ export class LockStoreError extends SingletonJobError {
     /**
      * What kind of failure it is, which decides how the library goes on. It is stable, unlike the message.
      *
-     * - `STORE_UNREACHABLE`: it may work in a moment. There is no connection, or the server is loading, busy or demoted.
-     * - `STORE_REFUSED_WRITE`: the server takes no new keys (out of memory, too few replicas). Leaders go on. It is reported as
-     *   `requestDenied`.
+     * - `STORE_UNREACHABLE`: it may work in a moment. There is no connection, or the server is loading, busy or
+     *   demoted.
+     * - `STORE_REFUSED_WRITE`: the server takes no new keys (out of memory, too few replicas). Leaders go on. It is
+     *   reported as `requestDenied`.
      * - `STORE_MISCONFIGURED`: a person must change something (permissions, a key of another type). It is reported as
      *   `requestDenied`.
      *
-     * Requests are sent again on the next connection. After an error on the same one, a heartbeat is sent again after 250 ms at most,
-     * also while the server denies it, and a write after a growing pause of 3 s at most.
+     * Requests are sent again on the next connection. After an error on the same one, a heartbeat is sent again after
+     * 250 ms at most, also while the server denies it, and a write after a growing pause of 3 s at most.
      */
     readonly code: 'STORE_UNREACHABLE' | 'STORE_REFUSED_WRITE' | 'STORE_MISCONFIGURED',
     message: string,

@@ -4,7 +4,10 @@ import { inspect } from 'node:util';
 const LONGEST_MESSAGE = 1_000;
 const LONGEST_STACK = 10_000;
 
-/** What was thrown, on one line and not too long. Anything can be thrown, also what cannot be looked at: this never throws. */
+/**
+ * What was thrown, on one line and not too long. Anything can be thrown, also what cannot be looked at: this never
+ * throws.
+ */
 export function messageOf(thrown: unknown): string {
   const words = read(() => messageOfError(thrown)) ?? read(() => shown(thrown)) ?? 'something that cannot be shown';
   return shortened(words.replaceAll(/\s*[\r\n]\s*/g, ' '), LONGEST_MESSAGE);

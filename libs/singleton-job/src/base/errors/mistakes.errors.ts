@@ -16,7 +16,10 @@ abstract class MistakesError extends SingletonJobError {
   }
 }
 
-/** Thrown at start-up with every mistake found in the options of the module, and by the registry where they have no connection. */
+/**
+ * Thrown at start-up with every mistake found in the options of the module, and by the registry where they have no
+ * connection.
+ */
 export class InvalidOptionsError extends MistakesError {
   /** Names the kind of error. Stable, unlike the message. */
   readonly code = 'INVALID_OPTIONS';

@@ -18,7 +18,8 @@ export class RunAbortedError extends SingletonJobError {
      * Why the run was aborted:
      *
      * - `LEASE_LOST`: this replica may no longer lead the job;
-     * - `SHUTDOWN`: the application stops, and the run has used its part of `shutdownTimeout`, which `@WhileLeader` does not wait for;
+     * - `SHUTDOWN`: the application stops, and the run has used its part of `shutdownTimeout`, which `@WhileLeader`
+     *   does not wait for;
      * - `STEPPED_DOWN`: a `@WhileLeader` job was paused or unregistered, or this replica steps down;
      * - `TIMEOUT`: the run took longer than the `timeout` of the job;
      * - `SUPERSEDED`: a newer tick is due, and `overlap` is `'cancel-other'`.

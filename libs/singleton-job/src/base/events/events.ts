@@ -10,8 +10,8 @@ import { type RunEnded, type RunInfo } from './run-info.js';
  */
 export interface JobEvents {
   /**
-   * This replica leads the job from now on. `after` is the last leader that it knows of, and may be this replica. Not called again
-   * while the term is renewed.
+   * This replica leads the job from now on. `after` is the last leader that it knows of, and may be this replica. Not
+   * called again while the term is renewed.
    */
   leadershipGained: {
     /** Name of the job. */
@@ -19,9 +19,9 @@ export interface JobEvents {
     /** The fencing token of the term. */
     readonly fencingToken: number;
     /**
-     * How this replica became the leader, as far as it knows: `first`, there was no data yet; `released`, the last leader released the job;
-     * `lease-ended`, the last leader was killed or could not reach the store: it may have been this replica; `free`, there was no record of
-     * the job, which is new or was lost.
+     * How this replica became the leader, as far as it knows: `first`, there was no data yet; `released`, the last
+     * leader released the job; `lease-ended`, the last leader was killed or could not reach the store: it may have been
+     * this replica; `free`, there was no record of the job, which is new or was lost.
      */
     readonly because: 'first' | 'released' | 'lease-ended' | 'free';
     /** The last leader that this replica knows of. */
@@ -29,8 +29,8 @@ export interface JobEvents {
   };
 
   /**
-   * This replica lost its lease. The signal of a run in flight fires at the same time. Not called for a release, nor for a take that
-   * was confirmed too late to start a term.
+   * This replica lost its lease. The signal of a run in flight fires at the same time. Not called for a release, nor
+   * for a take that was confirmed too late to start a term.
    */
   leadershipLost: {
     /** Name of the job. */
@@ -44,8 +44,8 @@ export interface JobEvents {
   /**
    * This replica gave a term back, after the run had ended. Not called for a term that was lost before.
    *
-   * `confirmed` is false when the store did not answer. It is also false with `runInFlight`: a run that ignores its abort still runs when
-   * the connections are closed. In both cases the lease ends by itself.
+   * `confirmed` is false when the store did not answer. It is also false with `runInFlight`: a run that ignores its
+   * abort still runs when the connections are closed. In both cases the lease ends by itself.
    */
   leadershipReleased: {
     /** Name of the job. */
@@ -53,8 +53,9 @@ export interface JobEvents {
     /** The fencing token of the term. */
     readonly fencingToken: number;
     /**
-     * Why the term was given back: the application stops, the runner broke, three calls of a `@WhileLeader` method in a row failed
-     * (`failed-calls`), a method of the registry was called, or a replica that leads fewer jobs takes the job (`rebalance`).
+     * Why the term was given back: the application stops, the runner broke, three calls of a `@WhileLeader` method in a
+     * row failed (`failed-calls`), a method of the registry was called, or a replica that leads fewer jobs takes the
+     * job (`rebalance`).
      */
     readonly reason:
       'shutdown' | 'runner-failed' | 'failed-calls' | 'paused' | 'stepped-down' | 'unregistered' | 'rebalance';
@@ -65,8 +66,8 @@ export interface JobEvents {
   };
 
   /**
-   * A heartbeat has read the record of a job that this replica leads: at least every third one does. Not called for a request that was not answered,
-   * nor for locks of `LockService`.
+   * A heartbeat has read the record of a job that this replica leads: at least every third one does. Not called for a
+   * request that was not answered, nor for locks of `LockService`.
    */
   leaseRenewed: {
     /** Name of the job. */
@@ -80,8 +81,8 @@ export interface JobEvents {
   };
 
   /**
-   * Another replica leads the job, and this one follows it. Not called again for the same leader unless this replica led meanwhile, nor if nobody
-   * leads.
+   * Another replica leads the job, and this one follows it. Not called again for the same leader unless this replica
+   * led meanwhile, nor if nobody leads.
    */
   leaderChanged: {
     /** Name of the job. */
@@ -96,7 +97,10 @@ export interface JobEvents {
     /** Since when, by the clock of the store. */
     readonly pausedAt: Date;
   };
-  /** The pause that `jobPaused` reported is over. Not called where old data show an older pause: then `jobPaused` is called again. */
+  /**
+   * The pause that `jobPaused` reported is over. Not called where old data show an older pause: then `jobPaused` is
+   * called again.
+   */
   jobResumed: {
     /** Name of the job. */
     readonly job: string;
@@ -108,7 +112,9 @@ export interface JobEvents {
 
   /** A run begins. The job is called next, if its lease still holds. Not called for a tick that was dropped. */
   runStarted: RunInfo;
-  /** The job returned, also if its signal had fired. Not called before the job returns, also if it ignores its signal. */
+  /**
+   * The job returned, also if its signal had fired. Not called before the job returns, also if it ignores its signal.
+   */
   runSucceeded: RunEnded;
   /** The job threw or rejected. Not called if its signal had fired before: that is `runCancelled`. */
   runFailed: RunEnded & {
@@ -116,20 +122,21 @@ export interface JobEvents {
     readonly error: unknown;
   };
   /**
-   * The job threw or rejected after its signal had fired, or after `assertLeader()` had thrown. Not called when the signal fires, nor if
-   * the job returns in spite of it. No other replica starts a cron occurrence that was cancelled: its claim stays.
+   * The job threw or rejected after its signal had fired, or after `assertLeader()` had thrown. Not called when the
+   * signal fires, nor if the job returns in spite of it. No other replica starts a cron occurrence that was cancelled:
+   * its claim stays.
    *
-   * Also called if the lease ended before the job was called, because an observer or an interceptor took too long. Then the job is not
-   * called.
+   * Also called if the lease ended before the job was called, because an observer or an interceptor took too long. Then
+   * the job is not called.
    */
   runCancelled: RunEnded & {
     /** Why the run was aborted. */
     readonly code: RunAbortedError['code'];
   };
   /**
-   * A run has taken longer than `warnAfter` and continues: no other run of the job starts on this replica until it ends. Called once for
-   * each such run. With an `abortCode` the run continues a second after its signal has fired for that reason: called once more for that. Not
-   * called where `warnAfter` is false.
+   * A run has taken longer than `warnAfter` and continues: no other run of the job starts on this replica until it
+   * ends. Called once for each such run. With an `abortCode` the run continues a second after its signal has fired for
+   * that reason: called once more for that. Not called where `warnAfter` is false.
    */
   runSlow: RunInfo & {
     /** How long the run has taken so far, in milliseconds. */
@@ -141,10 +148,11 @@ export interface JobEvents {
   };
 
   /**
-   * The leader did not start `count` ticks. The newest was due at `scheduledAt`. Not called for an interval, which has no tick while it
-   * runs. Not called for ticks without a leader: those of a cron job are `occurrencesMissed`.
+   * The leader did not start `count` ticks. The newest was due at `scheduledAt`. Not called for an interval, which has
+   * no tick while it runs. Not called for ticks without a leader: those of a cron job are `occurrencesMissed`.
    *
-   * If the leader is lost before it has written that, within 10 s, the next leader reports a dropped cron tick once more, as `occurrencesMissed`.
+   * If the leader is lost before it has written that, within 10 s, the next leader reports a dropped cron tick once
+   * more, as `occurrencesMissed`.
    */
   tickDropped: {
     /** Name of the job. */
@@ -166,9 +174,9 @@ export interface JobEvents {
   };
 
   /**
-   * No replica will start the cron occurrences after `from` and up to `to`. One replica reports them. The next leader reports them again
-   * if this one is lost before it has written that, within 10 s. Not called for a tick that the leader dropped, nor for other kinds
-   * of schedule.
+   * No replica will start the cron occurrences after `from` and up to `to`. One replica reports them. The next leader
+   * reports them again if this one is lost before it has written that, within 10 s. Not called for a tick that the
+   * leader dropped, nor for other kinds of schedule.
    */
   occurrencesMissed: {
     /** Name of the job. */
@@ -176,9 +184,12 @@ export interface JobEvents {
     /**
      * Why they were not started:
      *
-     * - `late`: no replica led, or the leader was blocked or suspended, until the misfire grace was over or a newer occurrence was due as well;
-     * - `data-lost`: they came due before the store restarted or lost its data, and are not claimed. Their claims may be lost;
-     * - `schedule-changed`: they are older than a new schedule. They are counted by the new schedule, and not reported if it has none there.
+     * - `late`: no replica led, or the leader was blocked or suspended, until the misfire grace was over or a newer
+     *   occurrence was due as well;
+     * - `data-lost`: they came due before the store restarted or lost its data, and are not claimed. Their claims may
+     *   be lost;
+     * - `schedule-changed`: they are older than a new schedule. They are counted by the new schedule, and not reported
+     *   if it has none there.
      */
     readonly reason: 'late' | 'data-lost' | 'schedule-changed';
     /** They are all later than this. */
@@ -190,9 +201,9 @@ export interface JobEvents {
   };
 
   /**
-   * The last leader of this job ended in a run whose start was written: it crashed, was killed or lost its lease. The run may have done a part of
-   * its work, and may still be going on there. The next leader reports it once. Starts are written at once for cron, for triggers and for
-   * intervals above 10 s; for all others when the run has lasted 10 s.
+   * The last leader of this job ended in a run whose start was written: it crashed, was killed or lost its lease. The
+   * run may have done a part of its work, and may still be going on there. The next leader reports it once. Starts are
+   * written at once for cron, for triggers and for intervals above 10 s; for all others when the run has lasted 10 s.
    */
   runInterrupted: {
     /** Name of the job. */
@@ -204,8 +215,8 @@ export interface JobEvents {
   };
 
   /**
-   * A second after the application began to stop, or halfway to the abort if that is sooner, this run is still in flight. Called once for each
-   * such run.
+   * A second after the application began to stop, or halfway to the abort if that is sooner, this run is still in
+   * flight. Called once for each such run.
    */
   shutdownDelayed: RunInfo & {
     /** How long the run has taken so far, in milliseconds. */
@@ -215,8 +226,8 @@ export interface JobEvents {
   };
 
   /**
-   * The event loop, or the whole process, was blocked for a second or longer. `jobs` had a run in flight. Called when the event loop goes
-   * on. Not called if this replica leads no job.
+   * The event loop, or the whole process, was blocked for a second or longer. `jobs` had a run in flight. Called when
+   * the event loop goes on. Not called if this replica leads no job.
    */
   eventLoopBlocked: {
     /** How long the event loop was blocked, in milliseconds. */
@@ -226,9 +237,9 @@ export interface JobEvents {
   };
 
   /**
-   * An outage begins: this process has lost its connection to the store, cannot connect, or two requests in a row have failed. Sent again after
-   * 1 min, 2 min, 4 min and so on of the same outage. Not called for a single failed request, for a request that the store denies, nor after the
-   * connections are closed.
+   * An outage begins: this process has lost its connection to the store, cannot connect, or two requests in a row have
+   * failed. Sent again after 1 min, 2 min, 4 min and so on of the same outage. Not called for a single failed request,
+   * for a request that the store denies, nor after the connections are closed.
    */
   storeUnreachable: {
     /** The failure that showed it. */
@@ -236,20 +247,23 @@ export interface JobEvents {
     /** How long the outage has lasted, in milliseconds. 0 when it begins. */
     readonly outageMs: number;
   };
-  /** The outage that `storeUnreachable` reported is over: a heartbeat was answered. Not called after the connections are closed. */
+  /**
+   * The outage that `storeUnreachable` reported is over: a heartbeat was answered. Not called after the connections are
+   * closed.
+   */
   storeRecovered: {
     /** How long the outage lasted, in milliseconds. */
     readonly outageMs: number;
     /**
-     * True: the store restarted, or is another server now. A job whose leader does not go on gets another one after the grace period, which is
-     * the longest `lockExpiry`. Left out: not known.
+     * True: the store restarted, or is another server now. A job whose leader does not go on gets another one after the
+     * grace period, which is the longest `lockExpiry`. Left out: not known.
      */
     readonly hasRestarted?: true;
   };
   /**
-   * A person must change something. With a `job`, its record cannot be read. Without, the store denies what all jobs need: a permission is
-   * missing, a password is wrong, or too few replicas of Redis are connected. Sent again after 1 min, 2 min, 4 min and so on while that lasts.
-   * Not called when it works again.
+   * A person must change something. With a `job`, its record cannot be read. Without, the store denies what all jobs
+   * need: a permission is missing, a password is wrong, or too few replicas of Redis are connected. Sent again after 1
+   * min, 2 min, 4 min and so on while that lasts. Not called when it works again.
    */
   requestDenied: {
     /** Name of the job. Left out: all jobs need what is denied. */
@@ -260,19 +274,22 @@ export interface JobEvents {
     readonly deniedMs: number;
   };
   /**
-   * A rare condition that a person should look at. The `code` is stable, the message is not. A store reports what puts locks at risk. Not called for what has an event of its own, and not called again when the condition ends.
+   * A rare condition that a person should look at. The `code` is stable, the message is not. A store reports what puts
+   * locks at risk. Not called for what has an event of its own, and not called again when the condition ends.
    */
   warning: {
     /**
      * Names the condition. The store has codes of its own: the pages about production have them. Those of the library:
      *
-     * - `CLOCK_AHEAD`: the clock of this replica is more than a minute ahead of the store, so a cron occurrence could not be claimed yet. The
-     *   replica claims it again when the clock of the store has come that far.
-     * - `HEARTBEAT_THREAD_FAILED`: the heartbeat thread ended, or had no connection for 10 s while the main thread had one. The main thread
-     *   still renews the leases, but they no longer outlast a blocked event loop. Once, and until the process is restarted. Not at a stop.
-     * - `SCHEDULE_DIFFERS`: the leader of a job has another schedule than this replica. Once for each schedule: after a change until the deploy
-     *   has ended, or for ever if two applications have one `projectName`.
-     * - `RUNNER_FAILED`: the library itself failed while it led a job, or competed for it. Its term is given back, and the job starts again.
+     * - `CLOCK_AHEAD`: the clock of this replica is more than a minute ahead of the store, so a cron occurrence could
+     *   not be claimed yet. The replica claims it again when the clock of the store has come that far.
+     * - `HEARTBEAT_THREAD_FAILED`: the heartbeat thread ended, or had no connection for 10 s while the main thread had
+     *   one. The main thread still renews the leases, but they no longer outlast a blocked event loop. Once, and until
+     *   the process is restarted. Not at a stop.
+     * - `SCHEDULE_DIFFERS`: the leader of a job has another schedule than this replica. Once for each schedule: after a
+     *   change until the deploy has ended, or for ever if two applications have one `projectName`.
+     * - `RUNNER_FAILED`: the library itself failed while it led a job, or competed for it. Its term is given back, and
+     *   the job starts again.
      */
     readonly code:
       | 'CLOCK_AHEAD'
@@ -288,7 +305,8 @@ export interface JobEvents {
     readonly error?: unknown;
   };
   /**
-   * An observer threw or rejected. Nothing else was affected. Not called for a failure at this very event, nor for interceptors.
+   * An observer threw or rejected. Nothing else was affected. Not called for a failure at this very event, nor for
+   * interceptors.
    */
   observerFailed: {
     /** The event whose callback failed. */

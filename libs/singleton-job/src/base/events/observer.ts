@@ -2,8 +2,8 @@ import { types } from 'node:util';
 import { type JobEvent, type JobEvents, type Notify } from './events.js';
 
 /**
- * Receives the events of this replica. Implement the callbacks you need. {@link JobEvents} says when each one is called, and
- * when it is not. `onEvent` is called for every event, after the callback of that event.
+ * Receives the events of this replica. Implement the callbacks you need. {@link JobEvents} says when each one is
+ * called, and when it is not. `onEvent` is called for every event, after the callback of that event.
  *
  * - A callback may throw or reject: jobs are not affected, and all observers get `observerFailed`.
  * - Its result is ignored and not awaited.
@@ -20,8 +20,8 @@ export type JobObserver = EventCallbacks & {
 type EventCallbacks = { [E in keyof JobEvents]?: (event: JobEvents[E]) => unknown };
 
 /**
- * A {@link Notify} that calls each observer in turn. Those of the library (`own`) come first. They get no copy, because they change
- * no payload.
+ * A {@link Notify} that calls each observer in turn. Those of the library (`own`) come first. They get no copy, because
+ * they change no payload.
  */
 export function notifyAll(observers: readonly JobObserver[], own: readonly JobObserver[] = []): Notify {
   const notify: Notify = (event, payload) => {

@@ -4,7 +4,9 @@ export interface RunInfo {
   readonly job: string;
   /** The kind of its schedule: `@FixedRate`, `@Interval`, `@Cron` or `@WhileLeader`. */
   readonly kind: 'fixed-rate' | 'interval' | 'cron' | 'while-leader';
-  /** Why the run was started: its schedule, an occurrence that no replica started in time, or a call of the registry. */
+  /**
+   * Why the run was started: its schedule, an occurrence that no replica started in time, or a call of the registry.
+   */
   readonly cause: 'schedule' | 'misfire' | 'trigger';
   /** The slot or the occurrence, not the time the run began. For an interval or a trigger: when the run was due. */
   readonly scheduledAt: Date;

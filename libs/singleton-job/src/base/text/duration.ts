@@ -3,8 +3,8 @@ import { describeValue } from './describe-value.js';
 
 /**
  * A length of time: whole milliseconds as a number, or a whole number with a unit as a string: `'500ms'`, `'3s'`,
- * `'5m'` (minutes), `'2h'`, `'1d'`. At least one millisecond unless an option says that zero is allowed. For a text that is known only at run
- * time, such as that of a variable, see {@link duration}.
+ * `'5m'` (minutes), `'2h'`, `'1d'`. At least one millisecond unless an option says that zero is allowed. For a text
+ * that is known only at run time, such as that of a variable, see {@link duration}.
  */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 

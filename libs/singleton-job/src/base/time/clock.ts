@@ -5,22 +5,25 @@ export interface Timer {
 }
 
 /**
- * Time as an argument. All code of the library that waits, measures or writes a date uses a clock that it is given. So a test can stop
- * time, and a simulation can give each replica its own clock.
+ * Time as an argument. All code of the library that waits, measures or writes a date uses a clock that it is given. So
+ * a test can stop time, and a simulation can give each replica its own clock.
  */
 export interface Clock {
   /**
-   * Monotonic milliseconds with a fraction, from an arbitrary origin that all threads of a process share. Leases and durations are measured
-   * only by this. It never steps, but stops while the host is suspended.
+   * Monotonic milliseconds with a fraction, from an arbitrary origin that all threads of a process share. Leases and
+   * durations are measured only by this. It never steps, but stops while the host is suspended.
    */
   now(): number;
 
-  /** Milliseconds since the epoch by the wall clock, which may step. For cron, slots, logs and the second check of a lease. */
+  /**
+   * Milliseconds since the epoch by the wall clock, which may step. For cron, slots, logs and the second check of a
+   * lease.
+   */
   wallNow(): number;
 
   /**
-   * Calls `fire` once, `delayMs` from now, also for very long delays. It may fire a little early, or late when the event loop was busy.
-   * Read the clock again before you act on an instant.
+   * Calls `fire` once, `delayMs` from now, also for very long delays. It may fire a little early, or late when the
+   * event loop was busy. Read the clock again before you act on an instant.
    */
   setTimer(delayMs: number, fire: () => void): Timer;
 

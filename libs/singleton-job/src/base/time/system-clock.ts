@@ -14,8 +14,8 @@ export class SystemClock implements Clock {
   }
 
   /**
-   * `Date.now()` with a fraction of a millisecond, which comes from the monotonic clock. It follows each step of the wall clock at once,
-   * and always differs from it by less than a millisecond.
+   * `Date.now()` with a fraction of a millisecond, which comes from the monotonic clock. It follows each step of the
+   * wall clock at once, and always differs from it by less than a millisecond.
    */
   wallNow(): number {
     const fine = this.now() + this.#wallAheadMs;
@@ -46,7 +46,10 @@ export class SystemClock implements Clock {
   }
 }
 
-/** The same, for a process whose store is in its memory: nothing arrives from a network, so nothing waits for a turn of the event loop. */
+/**
+ * The same, for a process whose store is in its memory: nothing arrives from a network, so nothing waits for a turn of
+ * the event loop.
+ */
 export class InProcessClock extends SystemClock {
   override async afterIo(): Promise<void> {
     await Promise.resolve();

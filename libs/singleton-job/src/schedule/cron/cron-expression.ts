@@ -1,8 +1,8 @@
 /**
  * Names for common cron expressions, the same ones as in `@nestjs/schedule`.
  *
- * `EVERY_HOUR` begins with `*`: when the clocks go back, it runs in both passes of the repeated hour. The wider steps have fixed times:
- * when the clocks go forward, none of them is left out.
+ * `EVERY_HOUR` begins with `*`: when the clocks go back, it runs in both passes of the repeated hour. The wider steps
+ * have fixed times: when the clocks go forward, none of them is left out.
  */
 export const CronExpression = {
   EVERY_SECOND: '* * * * * *',

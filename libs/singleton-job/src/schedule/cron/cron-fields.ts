@@ -11,7 +11,9 @@ export interface CronFields {
   readonly months: readonly number[];
   readonly day: FieldValues;
   readonly weekday: FieldValues;
-  /** A day must match by day of month and by weekday, not only by one of them: one of the two fields begins with `*`. */
+  /**
+   * A day must match by day of month and by weekday, not only by one of them: one of the two fields begins with `*`.
+   */
   readonly needsBothDays: boolean;
 }
 

@@ -14,18 +14,21 @@ interface CronContext {
   readonly timeZone?: string;
 }
 
-/** Whether an expression ever fires is computed from this time on, not from now. So the result never depends on the date. */
+/**
+ * Whether an expression ever fires is computed from this time on, not from now. So the result never depends on the
+ * date.
+ */
 const REFERENCE = Date.UTC(2026, 0);
 
 /**
- * The occurrences of a cron expression: 5 fields, or 6 with seconds in front; names, lists, ranges, steps, `L`, `#`, `?`
- * and the usual aliases (`@daily`).
+ * The occurrences of a cron expression: 5 fields, or 6 with seconds in front; names, lists, ranges, steps, `L`, `#`,
+ * `?` and the usual aliases (`@daily`).
  *
- * Days are as in Vixie cron. `0 0 13 * 5` restricts day of month and weekday: a day matches if one of them does. If one of the two
- * fields begins with `*`, a day must match by both.
+ * Days are as in Vixie cron. `0 0 13 * 5` restricts day of month and weekday: a day matches if one of them does. If one
+ * of the two fields begins with `*`, a day must match by both.
  *
- * DST is as in Vixie cron. An expression whose minute or hour begins with `*` follows elapsed time. Any other fires once per local
- * time: at the shift if its time is skipped, in the first pass if it is repeated.
+ * DST is as in Vixie cron. An expression whose minute or hour begins with `*` follows elapsed time. Any other fires
+ * once per local time: at the shift if its time is skipped, in the first pass if it is repeated.
  *
  * @throws InvalidScheduleError for an expression that cannot be read or never fires.
  */

@@ -8,11 +8,11 @@ const SECOND_MS = 1_000;
 const MAX_STEPS = 400;
 
 /**
- * The occurrences of a job that follows elapsed time, such as `0 * * * *`, with DST as in Vixie cron. It runs whenever the wall clock
- * shows a matching time: never in a skipped hour, and in both passes of a repeated hour.
+ * The occurrences of a job that follows elapsed time, such as `0 * * * *`, with DST as in Vixie cron. It runs whenever
+ * the wall clock shows a matching time: never in a skipped hour, and in both passes of a repeated hour.
  *
- * Between two shifts of the clocks the offset is constant. A shift matters only near the start and near the candidate, so the search
- * checks only those: a shift in between repeats no matching time.
+ * Between two shifts of the clocks the offset is constant. A shift matters only near the start and near the candidate,
+ * so the search checks only those: a shift in between repeats no matching time.
  */
 export function elapsedTimes(calendar: LocalCalendar, zone: TimeZone): Next {
   return (previous) => {

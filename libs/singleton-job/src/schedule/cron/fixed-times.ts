@@ -5,8 +5,8 @@ import { REACH_MS, type TimeZone } from './time-zone.js';
 const SECOND_MS = 1_000;
 
 /**
- * The occurrences of a job with fixed times of the day, such as `30 2 * * *`, with DST as in Vixie cron. Each local time counts once,
- * at the first instant at which the wall clock shows it or a later time:
+ * The occurrences of a job with fixed times of the day, such as `30 2 * * *`, with DST as in Vixie cron. Each local
+ * time counts once, at the first instant at which the wall clock shows it or a later time:
  *
  * - A skipped time comes at the instant of the shift. Several that are skipped together are one occurrence.
  * - A repeated time comes in the first pass only.

@@ -5,8 +5,8 @@ const CALENDAR_CYCLE_MS = 146_097 * 86_400_000;
 export type Next = (previous: number) => number | undefined;
 
 /**
- * The last occurrence at or before an instant; undefined if there never was one. It looks backwards by looking forwards: `next` never goes back, so a
- * window that ends at `upTo` is halved until it has one occurrence.
+ * The last occurrence at or before an instant; undefined if there never was one. It looks backwards by looking
+ * forwards: `next` never goes back, so a window that ends at `upTo` is halved until it has one occurrence.
  */
 export function latestBy(next: Next): (upTo: number) => number | undefined {
   return (upTo) => {

@@ -7,11 +7,11 @@ const DAY_S = 86_400;
 const CALENDAR_CYCLE_MONTHS = 400 * 12;
 
 /**
- * The local times that match the fields of a cron expression, on a calendar without time zones. The search goes by whole days and
- * months, so a leap day years ahead is cheap to find.
+ * The local times that match the fields of a cron expression, on a calendar without time zones. The search goes by
+ * whole days and months, so a leap day years ahead is cheap to find.
  *
- * As in Vixie cron, a day that is restricted by day of month and by weekday matches if one of them does. If one of the two fields begins
- * with `*`, a day must match by both.
+ * As in Vixie cron, a day that is restricted by day of month and by weekday matches if one of them does. If one of the
+ * two fields begins with `*`, a day must match by both.
  */
 export class LocalCalendar {
   readonly #fields: CronFields;

@@ -20,7 +20,9 @@ export const FIELD_RULES: Readonly<Record<FieldName, FieldRule>> = {
   weekday: { min: 0, max: 7, size: 7 },
 };
 
-/** `*`, a value or a range; each with or without a step. cron-parser has an `H` of its own, and no name begins with one. */
+/**
+ * `*`, a value or a range; each with or without a step. cron-parser has an `H` of its own, and no name begins with one.
+ */
 const ELEMENT = /^(?:[*?]|(?:\d+|(?!H)[A-Za-z]{3})(?:-(?:\d+|(?!H)[A-Za-z]{3}))?)(?:\/(?<step>\d+))?$/;
 
 /** The last day, or the last of a weekday. */
@@ -42,8 +44,8 @@ export interface FieldValues {
 /**
  * Reads a list of elements such as `*`, `5`, `MON-FRI`, `10-50/20` or `L`, or a weekday with a `#`.
  *
- * cron-parser reads the values, in an expression without other fields. It also accepts forms that mean something else to it, such as
- * `0MON`, `*#2` and `1/MAY`. So each element must have a known form first.
+ * cron-parser reads the values, in an expression without other fields. It also accepts forms that mean something else
+ * to it, such as `0MON`, `*#2` and `1/MAY`. So each element must have a known form first.
  *
  * @throws SyntaxError for an element of another form, a step that is longer than the field.
  * @throws Error of cron-parser for a value outside the field, or one that two elements of the list allow.

@@ -1,10 +1,15 @@
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
 
-/** Longer than the largest offset from UTC plus the largest shift. Shorter than half the time between two shifts of a zone. */
+/**
+ * Longer than the largest offset from UTC plus the largest shift. Shorter than half the time between two shifts of a
+ * zone.
+ */
 export const REACH_MS = 2 * DAY_MS;
 
-/** The zone is sampled at multiples of this. Two shifts are never this close (Gaza will have two within a week in 2040). */
+/**
+ * The zone is sampled at multiples of this. Two shifts are never this close (Gaza will have two within a week in 2040).
+ */
 const CELL_MS = 2 * DAY_MS;
 
 const MAX_CACHED_CELLS = 512;
@@ -22,10 +27,11 @@ interface Cell {
 }
 
 /**
- * How far the wall clocks of a time zone are ahead of UTC, and when they are set. The results depend only on the zone and the instant:
- * the sampling grid is always the same, so earlier calls do not matter.
+ * How far the wall clocks of a time zone are ahead of UTC, and when they are set. The results depend only on the zone
+ * and the instant: the sampling grid is always the same, so earlier calls do not matter.
  *
- * *Local* milliseconds, here and in the files beside it, are the time that the wall clock shows, read as if it were UTC.
+ * *Local* milliseconds, here and in the files beside it, are the time that the wall clock shows, read as if it were
+ * UTC.
  */
 export class TimeZone {
   static readonly #zones = new Map<string, TimeZone>();

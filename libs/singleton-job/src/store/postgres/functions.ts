@@ -1,7 +1,7 @@
 /**
- * The two requests of a store as functions. A single statement is no atomic step: what it read before it waited for a row is old by then.
- * So a function locks its own rows, then reads the clock, then decides. It waits for its own rows only. `lock_timeout` ends that wait, and
- * rows of others that are locked are left as they are.
+ * The two requests of a store as functions. A single statement is no atomic step: what it read before it waited for a
+ * row is old by then. So a function locks its own rows, then reads the clock, then decides. It waits for its own rows
+ * only. `lock_timeout` ends that wait, and rows of others that are locked are left as they are.
  */
 export const FUNCTIONS = String.raw`
 CREATE FUNCTION {schema}.clock_1() RETURNS bigint LANGUAGE sql VOLATILE

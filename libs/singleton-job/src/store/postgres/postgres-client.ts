@@ -55,7 +55,9 @@ export interface PostgresConfig {
 export type PostgresConnectionOptions =
   | string
   | {
-      /** Of a pool only the options are used: the library opens its own connections, so that a busy pool costs no lead. */
+      /**
+       * Of a pool only the options are used: the library opens its own connections, so that a busy pool costs no lead.
+       */
       readonly postgres: PostgresConfig | { readonly options: object; connect(...args: never[]): unknown };
     };
 
@@ -98,8 +100,9 @@ const CANCEL_REQUEST = 80_877_102;
 const CANCEL_TIMEOUT_MS = 1_000;
 
 /**
- * Asks the server to end what it does for a client, by a connection of its own. A process that waits for a synchronous standby does not
- * notice that its client is gone, and keeps its row locks. The server sends no answer, and takes the request without TLS too.
+ * Asks the server to end what it does for a client, by a connection of its own. A process that waits for a synchronous
+ * standby does not notice that its client is gone, and keeps its row locks. The server sends no answer, and takes the
+ * request without TLS too.
  */
 export function cancelQuery({ host, port, processID, secretKey }: PostgresClient): void {
   const request = Buffer.alloc(16);

@@ -26,7 +26,10 @@ const FIXES: Fixes = {
   STORE_UNREACHABLE: { '^55000': 'Connect to the primary' },
 };
 
-/** The error for a failure of PostgreSQL, or of its connection if there is no `request`. `role`: of the connection, where it is known. */
+/**
+ * The error for a failure of PostgreSQL, or of its connection if there is no `request`. `role`: of the connection,
+ * where it is known.
+ */
 export function postgresError(error: unknown, schema: string, role = 'your role', request?: string): LockStoreError {
   const state = sqlState(error);
   return storeError(error, {

@@ -16,8 +16,8 @@ interface SessionParts {
 const END_MS = 100;
 
 /**
- * What ends a session: it is not an answer of the server, or a new one may find that changed: the server is a standby, the schema is gone, or
- * the isolation level is another.
+ * What ends a session: it is not an answer of the server, or a new one may find that changed: the server is a standby,
+ * the schema is gone, or the isolation level is another.
  */
 const ENDS_SESSION = /^(|55000|42P01|3F000|42883|SJ001)$/;
 
@@ -43,7 +43,10 @@ export class PostgresSession implements Session {
     await this.parts.prepare(this);
   }
 
-  /** Statements leave one after the other, in the order of the calls. A client has a queue of its own, but `pg` warns who uses it. */
+  /**
+   * Statements leave one after the other, in the order of the calls. A client has a queue of its own, but `pg` warns
+   * who uses it.
+   */
   readonly query: Query = (text, values) => {
     const answer = this.#last.then(() => this.#send(text, values));
     this.#last = answer.catch(() => undefined);

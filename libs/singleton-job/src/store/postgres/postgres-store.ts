@@ -25,12 +25,15 @@ type SyncAnswer = Pick<SyncResult, 'time' | 'incarnation'> & {
 };
 
 /**
- * The commit of a notification holds a lock of the whole server. So it does not wait for a standby, and not for long where another
- * application holds that lock.
+ * The commit of a notification holds a lock of the whole server. So it does not wait for a standby, and not for long
+ * where another application holds that lock.
  */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '250ms', true), pg_notify($1, $2)`;
 
-/** After so many failures in a row, the next time-out makes a connection late: each may have left a process with row locks on the server. */
+/**
+ * After so many failures in a row, the next time-out makes a connection late: each may have left a process with row
+ * locks on the server.
+ */
 const MOST_TIMEOUTS = 2;
 const TIMEOUT_DELAY_MS = 5_000;
 
@@ -86,7 +89,9 @@ export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSes
     });
   }
 
-  /** A pooler may accept LISTEN and deliver nothing. So the connection for requests sends a notification to this one. */
+  /**
+   * A pooler may accept LISTEN and deliver nothing. So the connection for requests sends a notification to this one.
+   */
   protected async messagesArrive({ query }: PostgresSession): Promise<boolean> {
     const { session } = this.requests;
     if (session === undefined) return false;
@@ -131,8 +136,8 @@ export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSes
     const text = `SELECT "${this.#schema}".${step}_1(${all.map((_value, index) => `$${index + 1}`).join(', ')}) AS answer`;
     const rows = await this.requests.send(step, async ({ query }) => {
       if (this.#server?.level.startsWith('read') === true) return query(text, all);
-      // the role or the server has another level as its default. No other statement comes between, and COMMIT ends a transaction that failed,
-      // too. Each leaves when the one before it is answered: three round trips
+      // the role or the server has another level as its default. No other statement comes between, and COMMIT ends a
+      // transaction that failed, too. Each leaves when the one before it is answered: three round trips
       const answers = [query('BEGIN ISOLATION LEVEL READ COMMITTED'), query(text, all), query('COMMIT')];
       return (await Promise.all(answers)).flat();
     });

@@ -1,12 +1,12 @@
 import { FUNCTIONS } from './functions.js';
 
 /**
- * All that the library needs in the database, in steps. Each has the name of a function that only it creates: where that is, the step was
- * carried out. A step is never changed once it is published: replicas of two versions run side by side during
- * each deploy. What a later version needs is a further step, with functions of a new name.
+ * All that the library needs in the database, in steps. Each has the name of a function that only it creates: where
+ * that is, the step was carried out. A step is never changed once it is published: replicas of two versions run side by
+ * side during each deploy. What a later version needs is a further step, with functions of a new name.
  *
- * Times are milliseconds since the epoch by the clock of the server. `fillfactor` leaves room for the next version of a row on its page. The
- * comments are for a person who looks at the tables, as with `\d+` of psql.
+ * Times are milliseconds since the epoch by the clock of the server. `fillfactor` leaves room for the next version of a
+ * row on its page. The comments are for a person who looks at the tables, as with `\d+` of psql.
  */
 const STEPS = {
   compare_and_set_1: `
@@ -41,8 +41,9 @@ ${FUNCTIONS}`,
 export const STEP_FUNCTIONS = Object.keys(STEPS);
 
 /**
- * The SQL that brings a PostgreSQL to the newest version of the schema, for teams that run their migrations themselves: see the option
- * `migrate`. It is one statement, which is carried out as a whole or not at all, and changes nothing where all is there.
+ * The SQL that brings a PostgreSQL to the newest version of the schema, for teams that run their migrations themselves:
+ * see the option `migrate`. It is one statement, which is carried out as a whole or not at all, and changes nothing
+ * where all is there.
  *
  * @param schema as in the option `schema`
  * @example `await client.query(postgresMigrations())`

@@ -1,8 +1,8 @@
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 
 /**
- * Where Redis is: a `redis://` or `rediss://` URL, options of ioredis, the nodes of a cluster, or an ioredis client. A client is
- * duplicated, never shared. The library always sets its own options for retries, queues and read scaling.
+ * Where Redis is: a `redis://` or `rediss://` URL, options of ioredis, the nodes of a cluster, or an ioredis client. A
+ * client is duplicated, never shared. The library always sets its own options for retries, queues and read scaling.
  */
 export type RedisConnectionOptions =
   | string
@@ -29,12 +29,14 @@ const EACH_NODE = {
   disconnectTimeout: 100,
   maxLoadingRetryTime: 250,
   readOnly: false,
-  // the next connection has a client of its own, with the password of then. So ioredis repeats no command and no subscription
+  // the next connection has a client of its own, with the password of then. So ioredis repeats no command and no
+  // subscription
   retryStrategy: () => null,
   sentinelRetryStrategy: () => null,
 } satisfies RedisOptions;
 
-// ioredis itself repeats a request up to four times, on the node that it belongs to: a request may be carried out late, and twice.
+// ioredis itself repeats a request up to four times, on the node that it belongs to: a request may be carried out late,
+// and twice.
 const CLUSTER = {
   ...COMMON,
   clusterNodeRetryStrategy: null,
@@ -48,8 +50,8 @@ const CLUSTER = {
 } satisfies ClusterOptions;
 
 /**
- * A client with the settings of the library, not connected yet. A client that is passed is duplicated: it may be of another version. The
- * `connectTimeout` of the user counts, up to a third of the shortest lease.
+ * A client with the settings of the library, not connected yet. A client that is passed is duplicated: it may be of
+ * another version. The `connectTimeout` of the user counts, up to a third of the shortest lease.
  */
 export function newClient(source: RedisConnectionOptions, shortestLifeMs: number, silenceMs: number): RedisClient {
   const original = originalClient(source);

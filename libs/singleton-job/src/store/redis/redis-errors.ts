@@ -11,7 +11,9 @@ export interface FailedRequest {
   readonly command?: string | undefined;
 }
 
-/** This server is not the primary, or no longer, or has not loaded its data: the host name has to be looked up again. */
+/**
+ * This server is not the primary, or no longer, or has not loaded its data: the host name has to be looked up again.
+ */
 export const NOT_THE_PRIMARY = /\b(READONLY|MASTERDOWN|LOADING)\b/;
 /** The keys are on another node of the cluster, or on their way to it. */
 export const OF_ANOTHER_NODE = /\b(MOVED|ASK|TRYAGAIN)\b/;
@@ -20,7 +22,10 @@ export const WRONG_TYPE = /^WRONGTYPE/;
 export const CONNECTION_LOST =
   /connection (is closed|close)|stream isn't writeable|cluster isn't ready|cluster is ended/i;
 
-/** An answer of Redis begins with a code, or with a place in a script where Redis 6.2 gives none. A network error does not. */
+/**
+ * An answer of Redis begins with a code, or with a place in a script where Redis 6.2 gives none. A network error does
+ * not.
+ */
 const ANSWER = /^([A-Z]{2,} |@user_script: ?\d)/;
 /** How servers name the place of an error inside a script: Redis 7 after the message, older servers before it. */
 const PLACE =

@@ -7,8 +7,8 @@ const IS_SENTINEL = "This server is a Sentinel: write connection: { sentinels: [
 export const OTHER_MODES: Readonly<Record<string, string>> = { cluster: IS_CLUSTER, sentinel: IS_SENTINEL };
 
 /**
- * By the kind of the connection and what Redis, ioredis or the network says. Each server wraps an error inside a script in another text.
- * A connection to one server that was never ready is `tls` or `plain`: maybe only one side speaks TLS.
+ * By the kind of the connection and what Redis, ioredis or the network says. Each server wraps an error inside a script
+ * in another text. A connection to one server that was never ready is `tls` or `plain`: maybe only one side speaks TLS.
  */
 export const FIXES: Fixes = {
   STORE_MISCONFIGURED: {

@@ -1,12 +1,13 @@
 /**
- * The two scripts of the Redis store. Their first write is a removal that removes nothing: a read-only server refuses it, so it never answers
- * a request; a full server accepts it, and then all later writes of the script.
+ * The two scripts of the Redis store. Their first write is a removal that removes nothing: a read-only server refuses
+ * it, so it never answers a request; a full server accepts it, and then all later writes of the script.
  *
- * `KEYS[1]` is a sorted set: each lease with its end as its score, and the incarnation with the score -1 if it is the first, else 0. So they can
- * only be lost together. A record is a string: `revision {json}`.
+ * `KEYS[1]` is a sorted set: each lease with its end as its score, and the incarnation with the score -1 if it is the
+ * first, else 0. So they can only be lost together. A record is a string: `revision {json}`.
  *
- * `int`: Lua would write a large number with an exponent. `isOther`: another server noted the incarnation; a user who may not see the server
- * compares nothing. The plain search for the run id comes first, because a pattern is matched slowly along the whole text.
+ * `int`: Lua would write a large number with an exponent. `isOther`: another server noted the incarnation; a user who
+ * may not see the server compares nothing. The plain search for the run id comes first, because a pattern is matched
+ * slowly along the whole text.
  */
 const COMMON = `
 redis.call('ZREM', KEYS[1], '')
@@ -21,8 +22,9 @@ local isOther = incarnation and server ~= '' and string.match(incarnation, '^(.*
 `;
 
 /**
- * KEYS: leases. ARGV: 'looks' if the request notes nothing, 'newcomer' or 'knows'; then pairs of 'renew', 'grant' or 'revoke' and a lease.
- * Returns the time, the incarnation, whether it is the first, why the server is hidden, and pairs of a lease and how long it still lives.
+ * KEYS: leases. ARGV: 'looks' if the request notes nothing, 'newcomer' or 'knows'; then pairs of 'renew', 'grant' or
+ * 'revoke' and a lease. Returns the time, the incarnation, whether it is the first, why the server is hidden, and pairs
+ * of a lease and how long it still lives.
  */
 export const SYNC = `${COMMON}
 if ARGV[1] ~= 'looks' and (isOther or not incarnation) then
@@ -54,8 +56,9 @@ return { now, incarnation or '', score == '-1' and 1 or 0, hidden, leases }
 `;
 
 /**
- * KEYS: leases, records. ARGV: incarnation, until; then for each record its revision, its new value, and how many milliseconds until it may be
- * forgotten, or ''. Returns the new revisions, nil for what was not written. A key of another type has no revision.
+ * KEYS: leases, records. ARGV: incarnation, until; then for each record its revision, its new value, and how many
+ * milliseconds until it may be forgotten, or ''. Returns the new revisions, nil for what was not written. A key of
+ * another type has no revision.
  */
 export const COMPARE_AND_SET = `${COMMON}
 local isCurrent = incarnation == ARGV[1] and not isOther and now < tonumber(ARGV[2])

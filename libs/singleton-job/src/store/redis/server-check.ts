@@ -7,7 +7,8 @@ import { OTHER_MODES } from './redis-fixes.js';
 /**
  * Whether the server may evict keys when its memory is full. INFO may be denied: then everything works all the same.
  *
- * @throws LockStoreError if the client is for one server, and this is a node of a cluster, or a Sentinel. Some commands happen to work there.
+ * @throws LockStoreError if the client is for one server, and this is a node of a cluster, or a Sentinel. Some commands
+ * happen to work there.
  */
 export async function checkServer(client: RedisClient, kind: FailedRequest['kind']): Promise<Warning | undefined> {
   const info = await client.info('default').catch(() => '');
@@ -18,7 +19,10 @@ export async function checkServer(client: RedisClient, kind: FailedRequest['kind
   return policy === 'noeviction' ? undefined : evictionWarning(policy);
 }
 
-/** The `maxmemory-policy` is not `noeviction`. With `volatile-…` only keys that expire are evicted: of ours only the locks of `LockService`. */
+/**
+ * The `maxmemory-policy` is not `noeviction`. With `volatile-…` only keys that expire are evicted: of ours only the
+ * locks of `LockService`.
+ */
 export function evictionWarning(policy: string): Warning {
   const twice = policy.startsWith('volatile') ? 'give a lock to two holders' : 'run a job or give a lock twice';
   const message = `may ${twice} when Redis is full: its maxmemory-policy is ${policy}. Set it to noeviction`;

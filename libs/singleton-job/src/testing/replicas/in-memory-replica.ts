@@ -26,8 +26,8 @@ interface ReplicaParts {
 }
 
 /**
- * One replica of the application, with its jobs only. Created by `InMemoryReplicas.start()`. Everything is real except its clock, its random
- * numbers and its network.
+ * One replica of the application, with its jobs only. Created by `InMemoryReplicas.start()`. Everything is real except
+ * its clock, its random numbers and its network.
  */
 export class InMemoryReplica {
   /** Every event of this replica, until it is killed. */
@@ -58,16 +58,16 @@ export class InMemoryReplica {
   }
 
   /**
-   * Stops as on SIGTERM: no run starts, runs in flight may end, locks are released. Resolves when that is done. If a run is in flight,
-   * advance the clock meanwhile.
+   * Stops as on SIGTERM: no run starts, runs in flight may end, locks are released. Resolves when that is done. If a
+   * run is in flight, advance the clock meanwhile.
    */
   async stop(): Promise<void> {
     if (!this.parts.clock.isKilled) await this.services.pool.close();
   }
 
   /**
-   * Ends as on SIGKILL: no lock is released and no event is sent. A run in flight continues in this test process, and its signal does not
-   * fire.
+   * Ends as on SIGKILL: no lock is released and no event is sent. A run in flight continues in this test process, and
+   * its signal does not fire.
    */
   kill(): void {
     this.parts.clock.kill();

@@ -11,9 +11,9 @@ import { ProcessClock } from './process-clock.js';
 const LONG_MS = 3_600_000;
 
 /**
- * Several replicas of an application in one test, on one manual clock and one store in memory. Elections, leases, schedules
- * and runs are the real ones. Time, random numbers and the network are not. Jobs are instances of your classes. Nest is not
- * started.
+ * Several replicas of an application in one test, on one manual clock and one store in memory. Elections, leases,
+ * schedules and runs are the real ones. Time, random numbers and the network are not. Jobs are instances of your
+ * classes. Nest is not started.
  */
 export class InMemoryReplicas {
   /** The clock of all replicas and of the server. */
@@ -29,8 +29,9 @@ export class InMemoryReplicas {
   }
 
   /**
-   * Starts a replica with the decorated methods of `instances`, those with `@OnJobEvent` too. It competes for its jobs as soon as the clock is advanced, also by 0. Give
-   * each replica its own instances, as in separate processes, unless they should share data.
+   * Starts a replica with the decorated methods of `instances`, those with `@OnJobEvent` too. It competes for its jobs
+   * as soon as the clock is advanced, also by 0. Give each replica its own instances, as in separate processes, unless
+   * they should share data.
    *
    * @throws InvalidOptionsError and InvalidJobsError, as an application does at its start
    */
@@ -58,8 +59,8 @@ export class InMemoryReplicas {
   }
 
   /**
-   * Stops every replica, and moves the clock as far as needed. No timer is left. Call it at the end of a test. A run that has not ended then
-   * is a warning of the process: it may wait for a real timer, which this clock does not move.
+   * Stops every replica, and moves the clock as far as needed. No timer is left. Call it at the end of a test. A run
+   * that has not ended then is a warning of the process: it may wait for a real timer, which this clock does not move.
    */
   async end(): Promise<void> {
     const unended = await this.stopAll();

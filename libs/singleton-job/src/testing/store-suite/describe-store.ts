@@ -18,8 +18,8 @@ export interface StoreSuite {
   /** The name of the store in the report. */
   readonly name: string;
   /**
-   * Makes the fixture of one test. Called once more when the tests are defined, to see which faults it has. So it connects to nothing
-   * before one of its functions is called.
+   * Makes the fixture of one test. Called once more when the tests are defined, to see which faults it has. So it
+   * connects to nothing before one of its functions is called.
    */
   readonly makeFixture: () => StoreFixture;
 }
@@ -39,8 +39,9 @@ const GROUPS: Readonly<Record<string, readonly [Rules, (keyof StoreFixture)?]>> 
 };
 
 /**
- * The rules of `Store` as tests, for authors of a store. Each test has its own fixture. The stores of this package pass the same tests.
- * Pass the functions of your test runner: `describeStore({ describe, it }, { name: 'my store', makeFixture })`.
+ * The rules of `Store` as tests, for authors of a store. Each test has its own fixture. The stores of this package pass
+ * the same tests. Pass the functions of your test runner: `describeStore({ describe, it }, { name: 'my store',
+ * makeFixture })`.
  */
 export function describeStore({ describe, it }: TestRunner, { name, makeFixture }: StoreSuite): void {
   const example = makeFixture();

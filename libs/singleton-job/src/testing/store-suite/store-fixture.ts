@@ -1,8 +1,12 @@
 import { type Store } from '../../store/store.js';
 
-/** A server with an empty project, and the faults that a test can cause on it. A fault that is left out is not tested. */
+/**
+ * A server with an empty project, and the faults that a test can cause on it. A fault that is left out is not tested.
+ */
 export interface StoreFixture {
-  /** A store as another replica of the project has it: its own connection, not open yet. The suite opens and closes it. */
+  /**
+   * A store as another replica of the project has it: its own connection, not open yet. The suite opens and closes it.
+   */
   newStore(): Store;
   /** The same for another, empty project on the same server: one for all calls. */
   newStoreOfOtherProject(): Store;

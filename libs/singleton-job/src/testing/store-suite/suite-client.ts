@@ -63,8 +63,8 @@ export class SuiteClient {
   }
 
   /**
-   * Writes {@link NAME} if it is absent, unless a write says otherwise. Of the incarnation that this replica has seen, and not too late, unless
-   * `rest` says so. Resolves to the records that were written.
+   * Writes {@link NAME} if it is absent, unless a write says otherwise. Of the incarnation that this replica has seen,
+   * and not too late, unless `rest` says so. Resolves to the records that were written.
    */
   async writeAll(writes: readonly Partial<Write>[], rest: Partial<CasRequest> = {}) {
     const { time, incarnation } = this.#seen ?? (await this.sync());
