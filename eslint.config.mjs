@@ -122,6 +122,8 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       'no-console': 'error',
+      // prettier wraps code only
+      'max-len': ['error', { code: 999, comments: 120, ignorePattern: '@example|eslint-' }],
     },
   },
   {

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = join(ROOT, 'libs/singleton-job/src');
 
-/** All sources of the library, with texts that go over several lines put together, and the messages in the snapshots of its specs. */
+/**
+ * All sources of the library, with texts that go over several lines put together, and the messages in the snapshots of
+ * its specs.
+ */
 function texts(): string {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
   return files

@@ -27,7 +27,10 @@ const accept = (network: TcpProxy): void => {
   network.accept();
 };
 
-/** Seconds longer than each harmless fault, also on a busy machine. So a replica that leads at once got the message of a release. */
+/**
+ * Seconds longer than each harmless fault, also on a busy machine. So a replica that leads at once got the message of a
+ * release.
+ */
 const LASTING_MS = 20_000;
 /** So long that a term has written its records again. */
 const REWRITTEN_MS = 11_000;

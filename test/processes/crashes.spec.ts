@@ -10,10 +10,15 @@ import { ROOT } from '../../tools/workspace/paths.js';
 
 const PROGRAM = join(ROOT, 'test/support/crashing-application.ts');
 const THREAD = join(ROOT, 'libs/singleton-job/src/heartbeat-thread/index.ts');
-/** No lease ends by itself within this time of a crash: the last heartbeat was 3 s ago at most, and a lease lives 20 s. */
+/**
+ * No lease ends by itself within this time of a crash: the last heartbeat was 3 s ago at most, and a lease lives 20 s.
+ */
 const BEFORE_LEASES_END_MS = 15_000;
 
-/** The program and its thread, compiled once: sixteen processes start them, and a thread cannot be started from TypeScript. */
+/**
+ * The program and its thread, compiled once: sixteen processes start them, and a thread cannot be started from
+ * TypeScript.
+ */
 let folder: string;
 
 beforeAll(async () => {

@@ -33,7 +33,10 @@ function expectSound(workers: Workers): void {
   expect(brokenFences(workers.runs())).toEqual([]);
 }
 
-/** One test for each promise of docs/guarantees.md, on three real processes: P1 is the first one. `test/faults/` has the others. */
+/**
+ * One test for each promise of docs/guarantees.md, on three real processes: P1 is the first one. `test/faults/` has the
+ * others.
+ */
 describe.each([
   { name: 'Redis', start: SERVERS.redis, commandsDuring: commandsOfRedis },
   {

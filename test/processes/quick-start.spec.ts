@@ -10,7 +10,10 @@ import { until } from '../../tools/replicas/until.js';
 
 const redis = useRedisServer();
 
-/** The log in README's quick start: of the leader, and the line of the follower. Numbers, times, names of replicas and the server may differ. */
+/**
+ * The log in README's quick start: of the leader, and the line of the follower. Numbers, times, names of replicas and
+ * the server may differ.
+ */
 function logInReadme(): { readonly leader: readonly RegExp[]; readonly follower: RegExp } {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const [, log = ''] = /^```text\n(\[[^]*?)^```$/m.exec(readme) ?? [];

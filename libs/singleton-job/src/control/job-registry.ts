@@ -175,12 +175,14 @@ export class SingletonJobRegistry {
       throw new InvalidOptionsError([NOWHERE], { title: NOWHERE_TITLE });
   }
 
-  #runner(name: string): JobRunner {
+  #runner(given: unknown): JobRunner {
     const { pool } = this.parts;
+    // a caller without types may give anything
+    const name = String(given);
     const runner = pool.find(name);
     if (runner !== undefined) return runner;
     const names = pool.jobs.map(({ job }) => job.name);
-    throw new UnknownJobError(name, didYouMean(String(name), names, this.#whyUnknown(names)));
+    throw new UnknownJobError(name, didYouMean(name, names, this.#whyUnknown(names)));
   }
 
   #whyUnknown(names: readonly string[]): string {

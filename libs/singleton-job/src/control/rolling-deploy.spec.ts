@@ -124,7 +124,8 @@ describe('In a rolling deploy', () => {
     await replicas.clock.advance(35_000);
     a.store.outcome = () => 'request-lost';
     await replicas.clock.advance(40_000);
-    // its last heartbeat was at 33 s: there was no leader from the end of its lease (42 s) to the end of its session (43 s)
+    // its last heartbeat was at 33 s: there was no leader from the end of its lease (42 s) to the end of its session
+    // (43 s)
     expect(startedBy(a)).toEqual([10, 20, 30]);
     expect(missedBy(b)).toEqual([]);
     expect(startedBy(b)).toEqual([45, 60, 75]);

@@ -16,7 +16,7 @@ import { type Job } from './job.js';
  *
  * @example
  * ```ts
- * jobs.register({ name: 'sync-acme', schedule: { period: '10m' }, run: (run) => sync('acme', { signal: run.signal }) });
+ * jobs.register({ name: 'sync-acme', schedule: { period: '10m' }, run: ({ signal }) => sync('acme', { signal }) });
  * ```
  */
 export interface JobRegistration

@@ -62,7 +62,7 @@ export class LockService {
    * of the function.
    *
    * @example await locks.withLock('nightly-import', (lock) => importAll({ signal: lock.signal }));
-   * @throws LockUnavailableError if another holder has the lock, and everything that {@link tryAcquire} and the function throw
+   * @throws LockUnavailableError if another holder has the lock, and all that {@link tryAcquire} and the function throw
    */
   withLock<T>(key: LockKey, fn: (lock: LockHandle) => T | Promise<T>): Promise<T>;
   /**
