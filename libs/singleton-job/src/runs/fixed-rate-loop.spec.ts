@@ -81,12 +81,8 @@ describe('A fixed-rate job', () => {
     await replicas.clock.advance(1_100);
     a.clock.aheadMs = -3_600_000;
     await replicas.clock.advance(1_500);
-    expect(
-      a.observer
-        .of('runStarted')
-        .slice(2)
-        .map((run) => run.scheduledAt),
-    ).toEqual([new Date('2026-12-31T23:00:02.000Z'), new Date('2026-12-31T23:00:02.500Z')]);
+    const slots = a.observer.of('runStarted').map(({ scheduledAt }) => scheduledAt);
+    expect(slots.slice(2)).toEqual([new Date('2026-12-31T23:00:02.000Z'), new Date('2026-12-31T23:00:02.500Z')]);
   });
 
   it('ignores a slot far ahead, from a replica with a wrong clock', async () => {
@@ -97,14 +93,6 @@ describe('A fixed-rate job', () => {
     const b = replicas.start('b', [job({ schedule: everyHalfSecond })]);
     await replicas.clock.advance(1_000);
     expect(b.observer.of('runStarted')).toHaveLength(2);
-  });
-
-  it('starts no run past the deadline, also if the tick fires before the deadline timer', async () => {
-    const a = replicas.start('a', [job({ schedule: everyHalfSecond })]);
-    await replicas.clock.advance(400);
-    await replicas.clock.block(11_000);
-    expect(a.observer.of('runStarted')).toEqual([]);
-    expect(runs(a.observer.eventLines)).toContain('11400 tickDropped lease-unconfirmed');
   });
 
   it('drops ticks while the wall clock is past the deadline, until a renewal is confirmed', async () => {
@@ -150,13 +138,6 @@ describe('A fixed-rate job', () => {
       ]);
       expect(a.observer.of('tickDropped').map(({ scheduledAt }) => scheduledAt.getSeconds())).toEqual([1, 1]);
       expect(a.observer.of('runStarted').at(-1)?.scheduledAt).toEqual(new Date('2027-01-01T00:00:02.000Z'));
-    });
-
-    it('reports every waiting tick that a newer one replaces, if the old run never ends', async () => {
-      const run = () => new Promise(() => undefined);
-      const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
-      await replicas.clock.advance(5_100);
-      expect(a.observer.of('tickDropped')).toHaveLength(8);
     });
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { type JobRun } from '../jobs/job-run.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { type TestReplica } from '../../../../test/support/test-replica.js';
-import { leadership, timesOf } from '../../../../test/support/event-lines.js';
-import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { leadership, timesOf } from '../testing/specs/event-lines.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const DAY_MS = 86_400_000;
 
@@ -48,24 +48,16 @@ describe('A @WhileLeader job', () => {
   });
 
   it.each([
-    ['pause', 'STEPPED_DOWN', (replica: TestReplica) => replica.registry.pause('tick')],
-    ['stepDown', 'STEPPED_DOWN', (replica: TestReplica) => replica.registry.stepDown('tick')],
-    ['unregister', 'STEPPED_DOWN', (replica: TestReplica) => replica.registry.unregister('tick')],
-  ])('is told at once by %s()', async (_name, code, act) => {
+    ['pause', (replica: TestReplica) => replica.registry.pause('tick')],
+    ['stepDown', (replica: TestReplica) => replica.registry.stepDown('tick')],
+    ['unregister', (replica: TestReplica) => replica.registry.unregister('tick')],
+  ])('is told at once by %s()', async (_name, act) => {
     const a = replicas.start('a', [consuming()]);
     await replicas.clock.advance(5_000);
     void act(a);
     await replicas.clock.advance(10);
-    expect(a.observer.of('runCancelled')).toMatchObject([{ code, durationMs: 5_000 }]);
+    expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'STEPPED_DOWN', durationMs: 5_000 }]);
     expect(a.observer.of('leadershipReleased')).toHaveLength(1);
-  });
-
-  it('is told that the lease has ended', async () => {
-    const a = replicas.start('a', [consuming()]);
-    await replicas.clock.advance(1_000);
-    a.store.outcome = () => 'request-lost';
-    await replicas.clock.advance(20_000);
-    expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST' }]);
   });
 
   it('is called again after restartDelay when it has returned', async () => {
@@ -78,18 +70,8 @@ describe('A @WhileLeader job', () => {
     const a = replicas.start('a', [failing()]);
     await replicas.clock.advance(120_000);
     expect(calls(a)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 61_000, 91_000]);
-    expect(
-      leadership(a)
-        .filter((line) => line.includes('Released'))
-        .slice(0, 2),
-    ).toEqual(['3000 leadershipReleased failed-calls', '31000 leadershipReleased failed-calls']);
-  });
-
-  it('is tried by another replica after three throws', async () => {
-    const a = replicas.start('a', [failing()]);
-    const b = replicas.start('b', [consuming()]);
-    await replicas.clock.advance(60_000);
-    expect([a, b].map(calls)).toEqual([[0, 1_000, 3_000], [3_000]]);
+    expect(timesOf(a, 'leadershipReleased')).toEqual([3_000, 31_000]);
+    expect(a.observer.of('leadershipReleased')).toMatchObject([{ reason: 'failed-calls' }, {}]);
   });
 
   it('starts to count throws anew after a call that lasted 30 s', async () => {
@@ -117,33 +99,21 @@ describe('A @WhileLeader job', () => {
     expect(a.observer.of('runSlow')).toMatchObject([{ abortCode: 'STEPPED_DOWN', warnAfterMs: 10_000 }]);
   });
 
-  describe('whose run ends its process', () => {
-    /** Starts replicas that crash `afterMs` after the method was called. Resolves to when it was called on each. */
-    const poison = async (names: readonly string[], afterMs: number): Promise<number[]> => {
-      const calledAtMs: number[] = [];
-      for (const name of names) {
-        const crashing = feed(() => {
-          calledAtMs.push(Math.round(replicas.clock.now()));
-          replicas.clock.setTimer(afterMs, () => {
-            replica.crash();
-          });
-          return new Promise(() => undefined);
+  it('is called later and later on the next replicas, if its run ends each process', async () => {
+    const calledAtMs: number[] = [];
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      const crashing = feed(() => {
+        calledAtMs.push(replicas.clock.now());
+        replicas.clock.setTimer(100, () => {
+          replica.crash();
         });
-        const replica = replicas.start(name, [crashing]);
-        await replicas.clock.advance(10);
-      }
-      await replicas.clock.advance(200_000);
-      return calledAtMs;
-    };
-    const gaps = (times: readonly number[]) =>
-      times.slice(1).map((atMs, index) => Math.round((atMs - (times[index] ?? 0)) / 100) / 10);
-
-    it('is called after restartDelay on the next one, and after twice as long on each further one', async () => {
-      expect(gaps(await poison(['a', 'b', 'c', 'd', 'e'], 100))).toEqual([1.1, 2.1, 4.1, 8.1]);
-    });
-
-    it('counts from the start again after a run of 30 s', async () => {
-      expect(gaps(await poison(['a', 'b', 'c'], 45_000))).toEqual([46, 46]);
-    });
+        return new Promise(() => undefined);
+      });
+      const replica = replicas.start(name, [crashing], { hasThread: true });
+      await replicas.clock.advance(10);
+    }
+    await replicas.clock.advance(30_000);
+    const gaps = calledAtMs.slice(1).map((atMs, index) => Math.round((atMs - (calledAtMs[index] ?? 0)) / 100) / 10);
+    expect(gaps).toEqual([1.1, 2.1, 4.1, 8.1]);
   });
 });
