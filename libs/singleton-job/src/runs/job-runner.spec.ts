@@ -5,14 +5,21 @@ import { LeaseLostError, RunAbortedError } from '../base/errors/run.errors.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 const once = interval(3_600_000);
 
 describe('A follower', () => {
   const replicas = useReplicas();
+  const resting = () => [job({ schedule: once })];
+  /** It calls one of these, and a second passes. */
+  const act = ({ registry }: TestReplica, method: 'pause' | 'resume') =>
+    Promise.all([registry[method]('tick'), replicas.clock.advance(1_000)]);
+  const pausesOf = ({ observer }: TestReplica) =>
+    observer.eventLines.filter((line) => line.includes(' job')).map((line) => line.replace(/^\d+ job/, ''));
 
   it('tells once who leads, also through an outage and a restart of the store', async () => {
     const [a, b] = [replicas.start('a', [job()]), replicas.start('b', [job()])];
@@ -34,7 +41,7 @@ describe('A follower', () => {
   });
 
   it('tells of a pause and its end, and of neither while the record cannot be read', async () => {
-    const a = replicas.start('a', [job({ schedule: once })]);
+    const a = replicas.start('a', resting());
     await replicas.clock.advance(1_000);
     await a.registry.pause('tick');
     replicas.server.spoil('tick:lock');
@@ -49,37 +56,34 @@ describe('A follower', () => {
   });
 
   it('tells of the end of each pause before the next one, also if both lie between two looks', async () => {
-    const [a, b] = [replicas.start('a', [job({ schedule: once })]), replicas.start('b', [job({ schedule: once })])];
-    await Promise.all([a.registry.pause('tick'), replicas.clock.advance(1_000)]);
+    const [a, b] = [replicas.start('a', resting()), replicas.start('b', resting())];
+    await act(a, 'pause');
     b.store.partition();
-    await Promise.all([a.registry.resume('tick'), replicas.clock.advance(1_000)]);
-    await Promise.all([a.registry.pause('tick'), replicas.clock.advance(1_000)]);
+    await act(a, 'resume');
+    await act(a, 'pause');
     b.store.heal();
     await replicas.clock.advance(5_000);
-    const pauses = b.observer.eventLines.filter((line) => line.includes('job'));
-    expect(pauses.map((line) => line.split(' ')[1])).toEqual(['jobPaused', 'jobResumed', 'jobPaused']);
+    expect(pausesOf(b)).toEqual(['Paused', 'Resumed resumed', 'Paused']);
   });
 
   it('does not say that the job runs again when an older record shows an older pause', async () => {
-    const a = replicas.start('a', [job({ schedule: once })]);
-    await Promise.all([a.registry.pause('tick'), replicas.clock.advance(1_000)]);
+    const a = replicas.start('a', resting());
+    await act(a, 'pause');
     const older = replicas.server.snapshot();
-    await Promise.all([a.registry.resume('tick'), replicas.clock.advance(1_000)]);
-    await Promise.all([a.registry.pause('tick'), replicas.clock.advance(1_000)]);
+    await act(a, 'resume');
+    await act(a, 'pause');
     replicas.server.restart(older);
     await replicas.clock.advance(20_000);
-    const pauses = a.observer.eventLines.filter((line) => line.includes('job'));
-    expect(pauses.map((line) => line.split(' ')[1])).toEqual(['jobPaused', 'jobResumed', 'jobPaused', 'jobPaused']);
-    expect(a.observer.of('jobResumed')).toMatchObject([{ reason: 'resumed' }]);
+    expect(pausesOf(a)).toEqual(['Paused', 'Resumed resumed', 'Paused', 'Paused']);
   });
 
   it('tells once of a pause that is repeated after a restart of the store', async () => {
-    const a = replicas.start('a', [job({ schedule: once })]);
-    await Promise.all([a.registry.pause('tick'), replicas.clock.advance(1_000)]);
+    const a = replicas.start('a', resting());
+    await act(a, 'pause');
     replicas.server.restart(replicas.server.snapshot());
     await replicas.clock.advance(20_000);
-    await Promise.all([a.registry.pause('tick'), replicas.clock.advance(5_000)]);
-    expect(a.observer.eventLines.filter((line) => line.includes('job'))).toEqual(['0 jobPaused']);
+    await act(a, 'pause');
+    expect(pausesOf(a)).toEqual(['Paused']);
   });
 });
 
@@ -88,48 +92,30 @@ describe('A run whose leader is gone', () => {
   const everyMinute = cron('* * * * *', { timeZone: 'UTC' });
   const MINUTE = 60_000;
 
-  /** Which runs of `a` the next leader reports, after `a` was killed or cut off, with a run in flight. */
-  async function reportedOf(
-    schedule: Job['schedule'],
-    {
-      afterMs,
-      how = 'killed',
-    }: { readonly afterMs: number; readonly how?: 'killed' | 'cut off' | 'triggered, killed' },
-  ): Promise<unknown[]> {
-    const of = () => [job({ schedule, run: lasting(replicas.clock, 2 * MINUTE) })];
-    const [a, b] = [replicas.start('a', of()), replicas.start('b', of())];
+  it.each<[string, Job['schedule'], number, ('kill' | 'cut off' | 'trigger')?, number?]>([
+    ['once, by the next leader: a cron job', everyMinute, MINUTE + 1],
+    ['once: a long interval', interval(MINUTE), 1],
+    ['once: a trigger', everyMinute, 1, 'trigger'],
+    ['once: a short interval that has lasted 10 s', interval(1_000), 11_000],
+    ['once: @WhileLeader that has lasted 10 s', whileLeader(1_000), 11_000],
+    ['once: a leader that lost its lease', everyMinute, MINUTE + 1, 'cut off'],
+    ['not, if its start was not written: a short interval that has not lasted 10 s', interval(1_000), 5_000, 'kill', 0],
+  ])('is reported %s', async (_, schedule, afterMs, how = 'kill', times = 1) => {
+    const work = job({ schedule, run: lasting(replicas.clock, 2 * MINUTE) });
+    const [a, b] = [replicas.start('a', [work]), replicas.start('b', [work])];
     await replicas.clock.advance(afterMs);
-    if (how === 'triggered, killed') await Promise.all([a.registry.trigger('tick'), replicas.clock.advance(10)]);
+    if (how === 'trigger') await Promise.all([a.registry.trigger('tick'), replicas.clock.advance(10)]);
     if (how === 'cut off') a.store.partition();
     else a.kill();
     await replicas.clock.advance(12_000);
-    expect(b.observer.of('leadershipGained')).toHaveLength(1);
-    // it is reported once: the leader after the next one says nothing
-    const c = replicas.start('c', of());
+    // the leader after the next one says nothing
+    const c = replicas.start('c', [work]);
     b.kill();
     await replicas.clock.advance(12_000);
-    expect(c.observer.of('leadershipGained')).toHaveLength(1);
-    return [b, c].flatMap(({ observer }) =>
-      observer
-        .of('runInterrupted')
-        .filter(({ by }) => by === 'a')
-        .map(({ startedAt }) => startedAt.getSeconds()),
-    );
-  }
-
-  it.each<[string, Job['schedule'], Parameters<typeof reportedOf>[1]]>([
-    ['a cron job', everyMinute, { afterMs: MINUTE + 1 }],
-    ['a long interval', interval(MINUTE), { afterMs: 1 }],
-    ['a trigger', everyMinute, { afterMs: 1, how: 'triggered, killed' }],
-    ['a short interval that has lasted 10 s', interval(1_000), { afterMs: 11_000 }],
-    ['@WhileLeader that has lasted 10 s', whileLeader(1_000), { afterMs: 11_000 }],
-    ['a leader that lost its lease', everyMinute, { afterMs: MINUTE + 1, how: 'cut off' }],
-  ])('is reported once, by the next leader: %s', async (_, schedule, how) => {
-    expect(await reportedOf(schedule, how)).toEqual([0]);
-  });
-
-  it('is not reported if its start was not written: a short interval that has not lasted 10 s', async () => {
-    expect(await reportedOf(interval(1_000), { afterMs: 5_000 })).toEqual([]);
+    for (const { observer } of [b, c]) expect(observer.of('leadershipGained')).toHaveLength(1);
+    const reports = (by: TestReplica) => by.observer.of('runInterrupted').filter((report) => report.by === 'a');
+    expect([reports(b).length, reports(c).length]).toEqual([times, 0]);
+    for (const { startedAt } of reports(b)) expect(startedAt.getSeconds()).toBe(0);
   });
 });
 
@@ -151,25 +137,6 @@ describe('A run', () => {
       fencingToken: a.observer.of('leadershipGained')[0]?.fencingToken,
     });
     expect(Number.isSafeInteger(given[0]?.fencingToken)).toBe(true);
-  });
-
-  it('that never ends stops its own job only', async () => {
-    const stuck = job({ name: 'stuck', run: () => new Promise(() => undefined) });
-    const a = replicas.start('a', [stuck, job({ name: 'other' })]);
-    await replicas.clock.advance(10_000);
-    expect(
-      a.observer
-        .of('runStarted')
-        .map((run) => run.job)
-        .filter((name) => name === 'stuck'),
-    ).toHaveLength(1);
-    expect(
-      a.observer
-        .of('runStarted')
-        .map((run) => run.job)
-        .filter((name) => name === 'other'),
-    ).toHaveLength(10);
-    expect(a.observer.of('tickDropped')).toHaveLength(9);
   });
 
   it('is aborted after the timeout of its job, and counts as cancelled when it then rejects', async () => {
@@ -206,77 +173,88 @@ describe('A run', () => {
     expect(runs(a.observer.eventLines)).toEqual(['0 runStarted schedule', '9000 runCancelled schedule LEASE_LOST']);
   });
 
-  it('learns from assertLeader() that its lease is over, also before a timer fires', async () => {
-    let run: JobRun | undefined;
-    const a = replicas.start('a', [
-      job({
-        schedule: once,
-        run: (given) => {
-          run = given;
-          return lasting(replicas.clock, 15_000)(given);
-        },
-      }),
-    ]);
-    await replicas.clock.advance(100);
-    a.store.outcome = () => 'request-lost';
-    expect(() => run?.assertLeader()).not.toThrow();
-    const blocked = replicas.clock.block(10_000);
-    expect(run?.signal.aborted).toBe(false);
-    expect(() => run?.assertLeader()).toThrow(LeaseLostError);
-    await blocked;
-    expect(run?.signal.aborted).toBe(true);
+  describe('asks assertLeader()', () => {
+    /** A run that has begun, of a lease that was confirmed. */
+    const begin = async () => {
+      let begun: JobRun | undefined;
+      const run = (given: JobRun) => lasting(replicas.clock, 15_000)((begun = given));
+      const a = replicas.start('a', [job({ schedule: once, run })]);
+      await replicas.clock.advance(100);
+      expect(() => begun?.assertLeader()).not.toThrow();
+      return { a, run: begun as unknown as JobRun };
+    };
+    const assertLeader = (run: JobRun) => () => {
+      run.assertLeader();
+    };
+
+    it('whether its lease is over, also before a timer fires', async () => {
+      const { a, run } = await begin();
+      a.store.outcome = () => 'request-lost';
+      const blocked = replicas.clock.block(10_000);
+      expect(run.signal.aborted).toBe(false);
+      expect(assertLeader(run)).toThrow(LeaseLostError);
+      await blocked;
+      expect(run.signal.aborted).toBe(true);
+    });
+
+    it('whether the host was suspended; an NTP step aborts nothing', async () => {
+      const { a, run } = await begin();
+      a.clock.aheadMs = 60_000;
+      expect(assertLeader(run)).toThrow(LeaseLostError);
+      await replicas.clock.advance(11_000);
+      expect(assertLeader(run)).not.toThrow();
+      expect(run.signal.aborted).toBe(false);
+    });
+
+    it('also after its end', async () => {
+      const { a, run } = await begin();
+      await replicas.clock.advance(16_000);
+      expect(assertLeader(run)).not.toThrow();
+      await a.pool.stop();
+      expect(assertLeader(run)).toThrow(LeaseLostError);
+      expect(run.signal.aborted).toBe(false);
+    });
+
+    it('and is cancelled when it then throws, also before its signal fires', async () => {
+      const run = (given: JobRun): void => {
+        void replicas.clock.block(9_000);
+        given.assertLeader();
+      };
+      const a = replicas.start('a', [job({ schedule: once, run })]);
+      await replicas.clock.advance(500);
+      expect(runs(a.observer.eventLines).at(1)).toMatch(/runCancelled schedule LEASE_LOST$/);
+    });
   });
 
-  it('learns from assertLeader() that the host was suspended; an NTP step aborts nothing', async () => {
-    let run: JobRun | undefined;
-    const a = replicas.start('a', [
-      job({
-        schedule: once,
-        run: (given) => {
-          run = given;
-          return lasting(replicas.clock, 15_000)(given);
-        },
-      }),
-    ]);
-    await replicas.clock.advance(100);
-    a.clock.aheadMs = 60_000;
-    expect(() => run?.assertLeader()).toThrow(LeaseLostError);
-    await replicas.clock.advance(11_000);
-    expect(() => run?.assertLeader()).not.toThrow();
-    expect(run?.signal.aborted).toBe(false);
-  });
-
-  it('that continues after its signal fired is reported as slow too, with the reason of the abort', async () => {
-    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 20_000), timeoutMs: 500 })]);
-    await replicas.clock.advance(10_000);
-    expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ elapsedMs: 8_000, abortCode: 'TIMEOUT' })]);
-  });
-
-  it('that was reported as slow is reported once more if it continues after its signal fired', async () => {
-    const run = lasting(replicas.clock, 120_000);
-    const a = replicas.start('a', [job({ schedule: interval(1_000), run, timeoutMs: 10_000 })]);
+  it.each<[string, Partial<Job>, number, readonly (readonly [number, string?])[]]>([
+    ['once, if every run is slow', {}, 60_000, [[8_000], [8_000]]],
+    [
+      'after the warnAfter of its job, with any lockExpiry',
+      { warnAfterMs: 500, lockExpiryMs: 60_000 },
+      120_000,
+      [[500]],
+    ],
+    ['never, without a warnAfter', { warnAfterMs: undefined }, 120_000, []],
+    ['with the reason of its abort', { timeoutMs: 500 }, 120_000, [[8_000, 'TIMEOUT']]],
+    ['once more, if it continues after its abort', { timeoutMs: 10_000 }, 120_000, [[8_000], [11_000, 'TIMEOUT']]],
+  ])('that is slow is reported %s', async (_, definition, runMs, reports) => {
+    const run = lasting(replicas.clock, runMs);
+    const a = replicas.start('a', [job({ schedule: interval(1_000), ...definition, run })]);
     await replicas.clock.advance(100_000);
-    expect(a.observer.of('runSlow').map(({ elapsedMs, abortCode }) => [elapsedMs, abortCode])).toEqual([
-      [8_000, undefined],
-      [11_000, 'TIMEOUT'],
-    ]);
+    const slow = a.observer.of('runSlow').map(({ elapsedMs, abortCode }) => [elapsedMs, abortCode]);
+    expect(slow).toEqual(reports.map(([elapsedMs, code]) => [elapsedMs, code]));
   });
 
-  it('that is slow is reported once, also if every run is slow', async () => {
-    const a = replicas.start('a', [job({ schedule: interval(1_000), run: lasting(replicas.clock, 60_000) })]);
-    await replicas.clock.advance(60_000);
-    expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ elapsedMs: 8_000, warnAfterMs: 8_000 })]);
-    await replicas.clock.advance(60_000);
-    expect(a.observer.of('runSlow')).toHaveLength(2);
-  });
-
-  it('that is slow is reported after the warnAfter of its job, with any lockExpiry', async () => {
-    const run = lasting(replicas.clock, 20_000);
-    const quick = job({ name: 'quick', schedule: once, warnAfterMs: 500, lockExpiryMs: 60_000, run });
-    const never = job({ name: 'never', schedule: once, warnAfterMs: undefined, run });
-    const a = replicas.start('a', [quick, never]);
-    await replicas.clock.advance(30_000);
-    expect(a.observer.of('runSlow').map(({ job: name, elapsedMs }) => [name, elapsedMs])).toEqual([['quick', 500]]);
+  it('cannot change the payloads of observers', async () => {
+    const run = ({ scheduledAt, startedAt }: JobRun): void => {
+      scheduledAt.setTime(0);
+      startedAt.setTime(0);
+    };
+    const a = replicas.start('a', [job({ run })]);
+    await replicas.clock.advance(1_500);
+    const at = new Date('2027-01-01T00:00:01Z');
+    for (const event of ['runStarted', 'runSucceeded'] as const)
+      expect(a.observer.of(event)).toMatchObject([{ scheduledAt: at, startedAt: at }]);
   });
 });
 

@@ -1,9 +1,7 @@
-import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext, runInThisContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { type JobRun } from '../jobs/job-run.js';
-import { LeaseLostError } from '../base/errors/run.errors.js';
 import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { keptLog } from '../../../../test/support/kept-log.js';
@@ -22,6 +20,12 @@ function mine(): object {
   return new Proxy({}, { get: explode, has: explode, getPrototypeOf: explode, ownKeys: explode });
 }
 
+function throwing(reason: unknown): () => never {
+  return () => {
+    throw reason as Error;
+  };
+}
+
 function rejecting(reason: unknown): () => Promise<never> {
   return async () => {
     throw reason as Error;
@@ -33,37 +37,6 @@ function revoked(): object {
   revoke();
   return proxy;
 }
-
-function errorWith(key: 'message' | 'stack' | 'name' | 'cause'): Error {
-  return Object.defineProperty(new Error('boom'), key, { get: explode });
-}
-
-/** What a job can throw in JavaScript, beyond errors, and its text in the log. */
-const THROWN: readonly (readonly [string, () => unknown, string | RegExp])[] = [
-  ['nothing', () => undefined, 'undefined'],
-  ['null', () => null, 'null'],
-  ['a text', () => 'boom', "'boom'"],
-  ['a number', () => 42, '42'],
-  ['a symbol', () => Symbol('boom'), 'Symbol(boom)'],
-  ['a big integer', () => 42n, '42n'],
-  ['a function', () => explode, '[Function: explode]'],
-  ['an object without a prototype', (): unknown => Object.create(null), '[Object: null prototype] {}'],
-  ['an object that is frozen', () => Object.freeze({ boom: true }), '{ boom: true }'],
-  ['an error that is frozen', () => Object.freeze(new Error('boom')), 'boom'],
-  ['an object whose properties throw', () => Object.defineProperty({}, 'code', { get: explode }), '{}'],
-  ['an object that throws at being text', () => ({ toString: explode, toJSON: explode }), /^\{ toString/],
-  ['an object that throws at being shown', () => ({ [inspect.custom]: explode }), 'something that cannot be shown'],
-  ['a proxy that throws at everything', mine, '{}'],
-  ['a proxy that was revoked', revoked, '<Revoked Proxy>'],
-  ['an error whose message throws', () => errorWith('message'), 'something that cannot be shown'],
-  ['an error whose stack throws', () => errorWith('stack'), 'boom'],
-  ['an error whose name throws', () => errorWith('name'), 'boom'],
-  ['an error whose cause throws', () => errorWith('cause'), 'boom'],
-  ['many errors in one', () => new AggregateError([new Error('one'), undefined], 'two at once'), 'two at once'],
-  ['a message of several lines', () => new Error('first\n  second\r\nthird'), 'first second third'],
-  ['a message of five million letters', () => new Error('x'.repeat(5_000_000)), /^x{1000}…$/],
-  ['an error of another realm', (): unknown => runInNewContext("new Error('boom')"), /^Error: boom/],
-];
 
 describe('A misbehaving job', () => {
   const replicas = useReplicas();
@@ -80,22 +53,14 @@ describe('A misbehaving job', () => {
       '2000 runFailed schedule',
     ]);
     expect(a.observer.of('observerFailed')).toEqual([]);
-    return log.lines;
+    expect(log.lines).toHaveLength(2);
   };
 
-  it.each(THROWN)('fails in one short line of the log when it throws %s, and continues', async (_what, make, text) => {
-    const lines = await failTwice(() => {
-      throw make() as Error;
-    });
-    expect(lines).toHaveLength(2);
-    const [, message = ''] = /^error \[test:tick\] failed after 0 ms: (.*)$/.exec(lines[0] ?? '') ?? [];
-    expect(message).toMatch(text);
-    expect(message.length).toBeLessThanOrEqual(1_001);
-  });
-
   it.each<[string, (run: JobRun) => unknown]>([
+    ['throws nothing', throwing(undefined)],
+    ['throws a proxy that throws at everything', throwing(mine())],
     ['rejects with nothing', rejecting(undefined)],
-    ['rejects with a proxy that throws at everything', rejecting(mine())],
+    ['rejects with a proxy that was revoked', rejecting(revoked())],
     [
       'rejects with the reason of its signal, which has not fired',
       ({ signal }) => Promise.reject(signal.reason as Error),
@@ -121,13 +86,11 @@ describe('A misbehaving job', () => {
       },
     ],
   ])('fails once when it %s', async (_how, run) => {
-    expect(await failTwice(run)).toHaveLength(2);
+    await failTwice(run);
   });
 
   it.each<[string, () => unknown]>([
-    ['a function', () => explode],
     ['an object with a then that is no function', () => ({ then: 42 })],
-    ['a frozen object', () => Object.freeze([1])],
     ['an error, which it does not throw', () => new Error('boom')],
     [
       'a thenable that resolves twice, and then rejects and throws',
@@ -146,32 +109,24 @@ describe('A misbehaving job', () => {
     expect(runs(a.observer.eventLines)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
   });
 
-  describe('that never ends', () => {
-    it.each<[string, () => unknown]>([
-      ['a promise that never settles', never],
-      ['a thenable that never calls back', () => ({ then: () => undefined })],
-    ])('with %s, is led by another replica once its lease is lost', async (_what, run) => {
-      const a = replicas.start('a', [job({ run }), job({ name: 'other' })]);
-      await replicas.clock.advance(1_500);
-      const b = replicas.start('b', [job()]);
-      replicas.server.loseRecord('tick:lock');
-      await replicas.clock.advance(640_000);
-
-      expect(a.observer.of('runStarted').filter((started) => started.job === 'tick')).toHaveLength(1);
-      expect(b.observer.of('runStarted').length).toBeGreaterThan(500);
-      expect(a.observer.of('runStarted').filter((started) => started.job === 'other').length).toBeGreaterThan(500);
-    });
-
-    it('delays a stop by shutdownTimeout at most, also long after its lease was lost', async () => {
-      const a = replicas.start('a', [job({ schedule: once, run: never })]);
-      await replicas.clock.advance(1_000);
-      replicas.server.loseRecord('tick:lock');
-      await replicas.clock.advance(60_000);
-      let hasStopped = false;
-      void a.pool.stop().then(() => (hasStopped = true));
-      await replicas.clock.advance(8_000);
-      expect(hasStopped).toBe(true);
-    });
+  it.each<[string, () => unknown]>([
+    ['a promise that never settles', never],
+    ['a thenable that never calls back', () => ({ then: () => undefined })],
+  ])('with %s, delays its own job only: another replica leads it once its lease is lost', async (_what, run) => {
+    const a = replicas.start('a', [job({ run }), job({ name: 'other' })]);
+    await replicas.clock.advance(1_500);
+    const b = replicas.start('b', [job()]);
+    replicas.server.loseRecord('tick:lock');
+    await replicas.clock.advance(60_000);
+    const started = a.observer.of('runStarted').map((info) => info.job);
+    expect(started.filter((name) => name === 'tick')).toHaveLength(1);
+    expect(started.filter((name) => name === 'other')).toHaveLength(61);
+    expect(b.observer.of('runStarted').length).toBeGreaterThan(30);
+    // and a stop by shutdownTimeout at most
+    let hasStopped = false;
+    void a.pool.stop().then(() => (hasStopped = true));
+    await replicas.clock.advance(8_000);
+    expect(hasStopped).toBe(true);
   });
 
   it('is cancelled, not failed, by anything it throws after its signal has fired', async () => {
@@ -186,43 +141,12 @@ describe('A misbehaving job', () => {
     expect(runs(a.observer.eventLines)).toEqual(['0 runStarted schedule', '500 runCancelled schedule TIMEOUT']);
   });
 
-  it('can check the lease of its run after its end', async () => {
-    const kept: JobRun[] = [];
-    const a = replicas.start('a', [job({ schedule: once, run: (run) => kept.push(run) })]);
-    await replicas.clock.advance(1_000);
-    const [run] = kept;
-    expect(() => run?.assertLeader()).not.toThrow();
-    await a.pool.stop();
-    expect(() => run?.assertLeader()).toThrow(LeaseLostError);
-    expect(run?.signal.aborted).toBe(false);
-  });
-
   it('that waits for the stop of its own application delays it by shutdownTimeout at most', async () => {
     let stop = never;
-    const a = replicas.start('a', [job({ run: () => stop() }), job({ name: 'other', schedule: once })]);
+    const a = replicas.start('a', [job({ run: () => stop() })]);
     stop = () => a.pool.close();
     await replicas.clock.advance(9_000);
-    expect(a.observer.eventLines.slice(-5)).toEqual([
-      '1000 runStarted tick schedule',
-      '1000 leadershipReleased other shutdown',
-      '2000 shutdownDelayed tick schedule',
-      '8000 leadershipReleased tick shutdown',
-      '8000 runSucceeded tick schedule',
-    ]);
-  });
-
-  it('that stops its application without waiting ends well, and its lock is released', async () => {
-    let stop = never;
-    const run = (): void => void stop();
-    const a = replicas.start('a', [job({ schedule: once, run })]);
-    stop = () => a.pool.stop();
-    await replicas.clock.advance(0);
-    expect(a.observer.eventLines).toEqual([
-      '0 leadershipGained',
-      '0 runStarted schedule',
-      '0 runSucceeded schedule',
-      '0 leadershipReleased shutdown',
-    ]);
+    expect(a.observer.eventLines.slice(-2)).toEqual(['8000 leadershipReleased shutdown', '8000 runSucceeded schedule']);
   });
 
   it('that adds listeners to its signal leaves nothing behind after its run', async () => {
