@@ -112,19 +112,6 @@ describe('Any replica', () => {
       expect(triggeredRuns(a)).toBe(runs);
     });
 
-    it('not after the call has ended, also if its leader has begun to answer', async () => {
-      const { a, b } = await three({ schedule: MINUTELY });
-      const send = a.store.compareAndSet.bind(a.store);
-      a.store.compareAndSet = async (request) => {
-        await replicas.clock.sleep(2_500);
-        return send(request);
-      };
-      expect(await answer(b.registry.trigger('tick'))).toMatchObject(NO_ANSWER);
-      a.store.compareAndSet = send;
-      await passes(60_000);
-      expect(a.observer.of('runStarted')).toMatchObject([{ cause: 'schedule' }]);
-    });
-
     it('not on the next leader, and resolves at once when the leader is lost', async () => {
       const { a, b, c } = await three({ schedule: MINUTELY });
       a.kill();
@@ -306,15 +293,6 @@ describe('Any replica', () => {
       expect(await answer(a.registry.resume('tick'), 0)).toEqual({ by: 'a' });
     });
 
-    it('while the application starts', async () => {
-      await three();
-      const d = replicas.prepare('d', [job()]);
-      const call = d.registry.pause('tick');
-      d.pool.start();
-      expect(await answer(call)).toEqual({ by: 'a' });
-      expect(rolesOf(d)).toEqual(['paused']);
-    });
-
     it('or rejects while the store is unavailable, and says what is known', async () => {
       const { b } = await three();
       b.store.outcome = (request) => (request === 'compareAndSet' ? 'request-lost' : 'answered');
@@ -376,30 +354,6 @@ describe('Any replica', () => {
       await passes(10_000);
       expect(leadership(a)[1]).toMatch(/leadershipReleased paused$/);
       expect(replicas.server.holderOf('tick')).toBeDefined();
-    });
-
-    it('whose pause the data have lost, but not yet its leader', async () => {
-      const { a, b } = await three({ run: lasting(replicas.clock, 5_000) });
-      await passes(1_000);
-      await answer(b.registry.pause('tick'));
-      replicas.server.restart();
-      const call = answer(b.registry.resume('tick'));
-      await passes(100);
-      a.store.reconnect();
-      await call;
-      await passes(20_000);
-      expect(rolesOf(b)).not.toEqual(['paused']);
-    });
-
-    it('which the others notice within 10 s without messages', async () => {
-      const { a, b, c } = await three();
-      await answer(b.registry.pause('tick'));
-      a.store.losesMessages = b.store.losesMessages = true;
-      await passes(10_000);
-      await answer(c.registry.resume('tick'), 0);
-      c.kill();
-      await passes(20_000);
-      expect(rolesOf(a, b).toSorted()).toEqual(['follower', 'leader']);
     });
   });
 

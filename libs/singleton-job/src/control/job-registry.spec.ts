@@ -3,8 +3,9 @@ import { UnknownJobError } from './job-registry.errors.js';
 import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
-import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { timesOf } from '../testing/specs/event-lines.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 import { type SingletonJobRegistry } from './job-registry.js';
 import { type JobStatus } from './job-status.js';
 
@@ -18,6 +19,10 @@ describe('The registry', () => {
   function statusOf({ registry }: { registry: SingletonJobRegistry }, name = 'tick'): JobStatus {
     return registry.get(name);
   }
+
+  const registering = (registry: SingletonJobRegistry, name: string) => () => {
+    registry.register({ name, schedule: { period: '1s' }, run: () => undefined });
+  };
 
   describe('shows a job', () => {
     it('on its leader and on its followers, which agree on the leader', async () => {
@@ -110,42 +115,6 @@ describe('The registry', () => {
   });
 
   describe('triggers', () => {
-    it('a run on the leader, outside the schedule', async () => {
-      const a = start('a', [job({ schedule: MINUTELY })]);
-      await replicas.clock.advance(10_000);
-      const token = a.observer.of('leadershipGained')[0]?.fencingToken;
-      expect(await a.registry.trigger('tick')).toEqual({
-        started: true,
-        fencingToken: token,
-        startedAt: '2027-01-01T00:00:10.000Z',
-        by: 'a',
-      });
-      await replicas.clock.advance(60_000);
-      expect(a.observer.eventLines.filter((line) => line.includes('runStarted'))).toEqual([
-        '10000 runStarted trigger',
-        '60000 runStarted schedule',
-      ]);
-    });
-
-    it('nothing while a run is in flight', async () => {
-      const a = start('a', [job({ run: lasting(replicas.clock, 400) })]);
-      await replicas.clock.advance(1_100);
-      expect(await a.registry.trigger('tick')).toEqual({ started: false, reason: 'running', leader: 'a', by: 'a' });
-    });
-
-    it('nothing while it waits for an answer of the store to release the job', async () => {
-      const a = start('a', [job({ schedule: MINUTELY })]);
-      await replicas.clock.advance(100);
-      const arrive = a.store.holdAnswers();
-      const stopped = a.pool.stop();
-      const triggered = a.registry.trigger('tick');
-      await replicas.clock.advance(2_000);
-      expect(await triggered).toEqual({ started: false, reason: 'unreachable', leader: null, by: null });
-      arrive();
-      await stopped;
-      expect(a.observer.of('runStarted')).toEqual([]);
-    });
-
     it('a run once a lease in doubt is confirmed', async () => {
       const a = start('a', [job({ schedule: MINUTELY })]);
       await replicas.clock.advance(100);
@@ -153,22 +122,12 @@ describe('The registry', () => {
       expect(await a.registry.trigger('tick')).toMatchObject({ started: true });
     });
 
-    it('nothing while its lease stays in doubt, and waits at most 2 s', async () => {
-      const a = start('a', [job({ schedule: MINUTELY })]);
-      await replicas.clock.advance(100);
-      a.clock.aheadMs = 10_000;
-      a.store.outcome = () => 'request-lost';
-      const triggered = a.registry.trigger('tick');
-      await replicas.clock.advance(2_000);
-      expect(await triggered).toEqual({ started: false, reason: 'unreachable', leader: 'a', by: null });
-    });
-
     it('a run that no tick overlaps', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 600) })]);
       await replicas.clock.advance(1_700);
       await a.registry.trigger('tick');
       await replicas.clock.advance(500);
-      expect(a.observer.eventLines.filter((line) => !line.includes('leadership'))).toEqual([
+      expect(a.observer.eventLines.slice(1)).toEqual([
         '1000 runStarted schedule',
         '1600 runSucceeded schedule',
         '1700 runStarted trigger',
@@ -190,15 +149,8 @@ describe('The registry', () => {
       const b = start('b', beats);
       await a.pool.stop();
       await replicas.clock.advance(30_000);
-      const runs = [...a.observer.eventLines, ...b.observer.eventLines].filter((line) => line.includes('runStarted'));
-      expect(runs).toEqual([
-        '0 runStarted schedule',
-        '5500 runStarted trigger',
-        '16000 runStarted schedule',
-        '16500 runStarted trigger',
-        '27000 runStarted schedule',
-        '37500 runStarted schedule',
-      ]);
+      expect(timesOf(a, 'runStarted')).toEqual([0, 5_500, 16_000, 16_500]);
+      expect(timesOf(b, 'runStarted')).toEqual([27_000, 37_500]);
     });
 
     it('no unknown job, and suggests one, like every method', async () => {
@@ -207,22 +159,6 @@ describe('The registry', () => {
         new UnknownJobError('price-tock', "did you mean 'price-tick'?"),
       );
       expect(() => registry.get('price-tock')).toThrow(UnknownJobError);
-    });
-  });
-
-  describe('pauses', () => {
-    it('a job on all replicas; the next leader reports missed occurrences', async () => {
-      const minutely = [job({ schedule: MINUTELY, misfireGraceMs: 5_000 })];
-      const [a, b] = [start('a', minutely), start('b', minutely)];
-      await replicas.clock.advance(100);
-      await a.registry.pause('tick');
-      await replicas.clock.advance(3 * 60_000 + 30_000);
-      expect(replicas.server.holderOf('tick')).toBeUndefined();
-      void b.registry.resume('tick');
-      await replicas.clock.advance(100);
-      const [next = a] = [a, b].filter((replica) => statusOf(replica).role === 'leader');
-      expect(next.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late', count: 3 }]);
-      expect(statusOf(next).counters.missed).toBe(3);
     });
   });
 
@@ -237,23 +173,17 @@ describe('The registry', () => {
 
     it('only if its name is free', () => {
       const { registry } = start('a', [job()]);
-      const registration = { name: 'tick', schedule: { period: '1s' }, run: () => undefined } as const;
-      expect(() => {
-        registry.register(registration);
-      }).toThrow("register('tick'): there is a job 'tick' already: give each a name of its own");
+      const message = "register('tick'): there is a job 'tick' already: give each a name of its own";
+      expect(registering(registry, 'tick')).toThrow(message);
       const { registry: early } = replicas.prepare('b', []);
-      early.register(registration);
-      expect(() => {
-        early.register(registration);
-      }).toThrow(InvalidJobsError);
+      registering(early, 'tick')();
+      expect(registering(early, 'tick')).toThrow(InvalidJobsError);
     });
 
     it('not after the application has stopped', async () => {
       const a = start('a', []);
       await a.pool.stop();
-      expect(() => {
-        a.registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined });
-      }).toThrow('the application has stopped');
+      expect(registering(a.registry, 'beat')).toThrow('the application has stopped');
     });
   });
 
@@ -263,16 +193,14 @@ describe('The registry', () => {
       const b = start('b', [job()]);
       await replicas.clock.advance(1_500);
       const gone = a.registry.unregister('tick');
-      expect(() => {
-        a.registry.register({ name: 'tick', schedule: { period: '1s' }, run: () => undefined });
-      }).toThrow('there is a job');
+      expect(registering(a.registry, 'tick')).toThrow('there is a job');
       await replicas.clock.advance(2_500);
       await gone;
       expect(a.observer.eventLines.at(-1)).toBe('4000 leadershipReleased unregistered');
       expect(a.registry.list()).toEqual([]);
       await replicas.clock.advance(60_000);
       await b.registry.unregister('tick');
-      a.registry.register({ name: 'tick', schedule: { period: '1s' }, run: () => undefined });
+      registering(a.registry, 'tick')();
       await replicas.clock.advance(5_500);
       expect(statusOf(a)).toMatchObject({ role: 'leader', counters: { terms: 1, succeeded: 5 } });
     });
@@ -292,14 +220,14 @@ describe('The registry', () => {
       await a.pool.stop();
       await replicas.clock.advance(60_000);
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
-      b.registry.register({ name: 'led', schedule: { period: '1s' }, run: () => undefined });
+      registering(b.registry, 'led')();
       await replicas.clock.advance(0);
       expect(statusOf(b, 'led').role).toBe('leader');
     });
 
     it('that was registered before the start, and refuses an unknown one', async () => {
       const { registry } = replicas.prepare('a', []);
-      registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined });
+      registering(registry, 'beat')();
       await registry.unregister('beat');
       expect(registry.list()).toEqual([]);
       await expect(registry.unregister('beat')).rejects.toThrow(

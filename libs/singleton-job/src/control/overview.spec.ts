@@ -86,25 +86,17 @@ describe('The overview of all jobs', () => {
     expect(a.store.count('sync')).toBeLessThan(5);
   });
 
-  it('rejects with the reason while the store denies requests', async () => {
-    const a = replicas.start('a', [minutely()]);
-    a.store.outcome = () => 'STORE_MISCONFIGURED';
-    const overview = expect(a.registry.overview()).rejects.toMatchObject({
-      code: 'STORE_MISCONFIGURED',
-      cause: expect.any(LockStoreError),
-    });
-    await replicas.clock.advance(3_000);
-    await overview;
-  });
-
-  it('rejects while the store does not answer, and when the application has stopped', async () => {
+  it.each<[string, TestReplica['store']['outcome'], string]>([
+    ['denies requests', () => 'STORE_MISCONFIGURED', 'STORE_MISCONFIGURED'],
+    ['does not answer', () => 'request-lost', 'STORE_UNREACHABLE'],
+  ])('rejects with the reason while the store %s, and when the application has stopped', async (_, outcome, code) => {
     const a = replicas.start('a', [minutely()]);
     await replicas.clock.advance(1_000);
-    a.store.partition();
-    const overview = expect(a.registry.overview()).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
+    a.store.outcome = outcome;
+    const overview = expect(a.registry.overview()).rejects.toMatchObject({ code, cause: expect.any(LockStoreError) });
     await replicas.clock.advance(3_000);
     await overview;
     await Promise.all([a.pool.close(), replicas.clock.advance(3_000)]);
-    await expect(a.registry.overview()).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
+    await expect(a.registry.overview()).rejects.toMatchObject({ code });
   });
 });

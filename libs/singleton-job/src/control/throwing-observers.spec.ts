@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Job } from '../jobs/job.js';
-import { type JobEvents } from '../base/events/events.js';
-import { type JobObserver } from '../base/events/observer.js';
+import { type JobEvent } from '../base/events/events.js';
+import { type JobObserver, notifyAll } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
-import { type RecordedEvent } from '../testing/index.js';
-import { job, lasting } from '../../../../test/support/job.js';
-import { keptLog } from '../../../../test/support/kept-log.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { settle } from '../testing/manual-clock.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { keptLog } from '../testing/specs/kept-log.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC' });
 
@@ -84,26 +84,37 @@ describe('A misbehaving observer', () => {
     return a.observer;
   };
 
-  /** The same minute without a misbehaving observer. */
-  let undisturbed: readonly RecordedEvent[] | undefined;
+  it.each(MISBEHAVING)(
+    'that %s keeps no event from the others, and is reported if it fails',
+    async (_, observer, how) => {
+      const events: JobEvent[] = [];
+      notifyAll([observer, { onEvent: (event) => void events.push(event) }])('leaderChanged', {
+        job: 'tick',
+        leader: 'b',
+      });
+      await settle();
+      const [failures, others] = [true, false].map((is) =>
+        events.filter(({ event }) => (event === 'observerFailed') === is),
+      );
+      expect(others).toEqual([{ event: 'leaderChanged', payload: { job: 'tick', leader: 'b' } }]);
+      expect(failures?.length !== 0).toBe(how.isReported);
+    },
+  );
 
-  it.each(MISBEHAVING)('that %s does not affect runs, leases and other observers', async (_, observer, how) => {
+  it('does not affect runs, leases and other observers, and is reported once for each kind of event', async () => {
     const log = keptLog();
-    const { events } = await eventfulMinute([observer, log.observer]);
-    const failures = events.filter(({ event }) => event === 'observerFailed');
-    expect(failures.length > 0).toBe(how.isReported);
-    const kinds = new Set(events.map(({ event }) => event));
-    // else there is nothing to change
-    expect(kinds.size).toBe(how.isReported ? 16 : 15);
-
+    const bad = MISBEHAVING.map(([, observer]) => observer);
+    const { events } = await eventfulMinute([...bad, log.observer]);
     await replicas.end();
     replicas.begin();
-    undisturbed ??= (await eventfulMinute([])).events;
-    expect(events.filter(({ event }) => event !== 'observerFailed')).toEqual(undisturbed);
-    // it failed at all of them
+    const undisturbed = await eventfulMinute([]);
+    expect(events.filter(({ event }) => event !== 'observerFailed')).toEqual(undisturbed.events);
+    const kinds = new Set(undisturbed.events.map(({ event }) => event));
+    // else there is nothing to change
+    expect(kinds.size).toBe(15);
     const lines = log.lines.filter((line) => line.includes('an observer failed'));
+    expect(lines.length).toBeGreaterThan(0);
     expect(lines.length).toBeLessThanOrEqual(kinds.size);
-    expect(lines.length > 0).toBe(how.isReported);
   });
 
   it('that is slow delays the runs of its process, but loses no lease', async () => {
@@ -113,43 +124,22 @@ describe('A misbehaving observer', () => {
     expect(a.observer.of('runSucceeded')).toHaveLength(60);
     expect(a.observer.of('leadershipLost')).toEqual([]);
   });
-
-  it('that gets the error of a job gets the same object as every other', async () => {
-    const error = new Error('boom');
-    const errors: unknown[] = [];
-    const listener: JobObserver = { runFailed: (event) => errors.push(event.error) };
-    replicas.start('a', [job({ run: () => Promise.reject(error) })], { observers: [listener, listener] });
-    await replicas.clock.advance(1_000);
-    expect(errors[0]).toBe(error);
-    expect(errors[1]).toBe(error);
-  });
-
-  it('cannot change the jobs of eventLoopBlocked for the others', async () => {
-    const empty = ({ jobs }: JobEvents['eventLoopBlocked']): void => void (jobs as string[]).splice(0);
-    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 2_000) })], {
-      observers: [{ eventLoopBlocked: empty }],
-    });
-    await replicas.clock.advance(1_500);
-    await replicas.clock.block(5_000);
-    expect(a.observer.of('eventLoopBlocked')).toMatchObject([{ jobs: ['tick'] }]);
-  });
 });
 
 describe('An observer of a starting run that uses up the lease', () => {
   const replicas = useReplicas();
   const through: RunInterceptor = { intercept: (_, next) => next() };
 
-  /** Does something when it gets an event for the first time. */
-  const onceAt = (event: keyof JobEvents, act: () => unknown): JobObserver => {
+  /** Does something at the start of the first run. */
+  const atFirst = (act: () => unknown): JobObserver => {
     let isDone = false;
     return {
-      [event]: () => {
+      runStarted: () => {
         if (!isDone) act();
         isDone = true;
       },
     };
   };
-  const blockAt = (event: keyof JobEvents) => onceAt(event, () => void replicas.clock.block(9_000));
 
   it.each<[string, Partial<Job>, readonly RunInterceptor[]]>([
     ['a fixed rate', {}, []],
@@ -159,7 +149,10 @@ describe('An observer of a starting run that uses up the lease', () => {
   ])('keeps the run of %s from beginning, and it is reported as cancelled', async (_, definition, interceptors) => {
     let begun = 0;
     const work = job({ ...definition, run: () => void (begun += 1) });
-    const a = replicas.start('a', [work], { observers: [blockAt('runStarted')], interceptors });
+    const a = replicas.start('a', [work], {
+      observers: [atFirst(() => void replicas.clock.block(9_000))],
+      interceptors,
+    });
     await replicas.clock.advance(40_000);
     const [first] = a.observer.of('runStarted');
     expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST', startedAt: first?.startedAt }]);
@@ -168,31 +161,9 @@ describe('An observer of a starting run that uses up the lease', () => {
     expect(a.observer.of('runFailed')).toEqual([]);
   });
 
-  it('keeps it from beginning also by an earlier report, and nothing is reported twice', async () => {
-    const begun: Date[] = [];
-    const work = job({
-      schedule: every10Seconds,
-      misfireGraceMs: 15_000,
-      run: ({ scheduledAt }) => void begun.push(scheduledAt),
-    });
-    const before = replicas.start('before', [work]);
-    await replicas.clock.advance(5_000);
-    await before.pool.close();
-    await replicas.clock.advance(26_000);
-    const a = replicas.start('a', [work], { observers: [blockAt('occurrencesMissed')] });
-    await replicas.clock.advance(1_000);
-    expect(a.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late', count: 2 }]);
-    expect(a.observer.of('runCancelled')).toMatchObject([
-      { code: 'LEASE_LOST', scheduledAt: new Date('2027-01-01T00:00:30Z') },
-    ]);
-    await replicas.clock.advance(15_000);
-    expect(begun).toEqual([new Date('2027-01-01T00:00:40Z'), new Date('2027-01-01T00:00:50Z')]);
-    expect(a.observer.of('occurrencesMissed')).toHaveLength(1);
-  });
-
   it('keeps it from beginning also on a suspended host, by its wall clock', async () => {
     let begun = 0;
-    const slept = onceAt('runStarted', () => {
+    const slept = atFirst(() => {
       replicas.clock.stepWall(8_500);
     });
     const a = replicas.start('a', [job({ run: () => void (begun += 1) })], { observers: [slept] });

@@ -17,6 +17,8 @@ describe('The monitor', () => {
     await replicas.clock.block(5_000);
     const [blocked] = a.observer.of('eventLoopBlocked');
     expect(blocked?.jobs).toEqual(['slow']);
+    // for all observers
+    expect(Object.isFrozen(blocked?.jobs)).toBe(true);
     expect(blocked?.blockedMs).toBeGreaterThanOrEqual(4_000);
     expect(blocked?.blockedMs).toBeLessThanOrEqual(5_000);
   });
