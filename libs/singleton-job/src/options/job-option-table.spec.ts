@@ -32,36 +32,34 @@ function refusedBy(start: () => unknown): (string | undefined)[] {
   return [];
 }
 
+/** A class with a job of this kind that is given all its options. */
+function jobsWith(kind: string, decorate: (options: object) => JobDecorator, all: typeof wrong) {
+  class Prices {
+    tick(): void {}
+  }
+  const names = Object.keys(decoratorOptions(kind as ScheduleKind));
+  decorate(all(names))(Prices.prototype, 'tick', { value: () => undefined });
+  return { names, instances: [new Prices()] };
+}
+
+const OPTIONS = { projectName: 'test', enabled: false };
+
 describe('an option of a job', () => {
   it.each(Object.entries(DECORATORS))('is checked in the decorator of a job of kind %s', (kind, decorate) => {
-    class Prices {
-      tick(): void {}
-    }
-    const names = Object.keys(decoratorOptions(kind as ScheduleKind));
-    decorate(wrong(names))(Prices.prototype, 'tick', { value: () => undefined });
-    const options = resolveOptions({ projectName: 'test', enabled: false });
-    expect(refusedBy(() => exploreInstances([new Prices()], options))).toEqual(names.toSorted());
+    const { names, instances } = jobsWith(kind, decorate, wrong);
+    expect(refusedBy(() => exploreInstances(instances, resolveOptions(OPTIONS)))).toEqual(names.toSorted());
   });
 
-  it.each(Object.entries(DECORATORS))(
-    'that is undefined counts as left out, for a job of kind %s',
-    (kind, decorate) => {
-      class Prices {
-        tick(): void {}
-      }
-      const unset = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, undefined]));
-      decorate(unset(Object.keys(decoratorOptions(kind as ScheduleKind))))(Prices.prototype, 'tick', {
-        value: () => undefined,
-      });
-      const jobs = { 'Prices.tick': unset(OVERRIDABLE) };
-      const [job] = exploreInstances([new Prices()], resolveOptions({ projectName: 'test', enabled: false, jobs }));
-      expect(job).toMatchObject({ name: 'Prices.tick', enabled: true, lockExpiryMs: 10_000, timeoutMs: undefined });
-    },
-  );
+  it.each(Object.entries(DECORATORS))('that is undefined counts as left out, of kind %s', (kind, decorate) => {
+    const unset = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, undefined]));
+    const { instances } = jobsWith(kind, decorate, unset);
+    const jobs = { 'Prices.tick': unset(OVERRIDABLE) };
+    const [job] = exploreInstances(instances, resolveOptions({ ...OPTIONS, jobs }));
+    expect(job).toMatchObject({ name: 'Prices.tick', enabled: true, lockExpiryMs: 10_000, timeoutMs: undefined });
+  });
 
   it('is checked in an override', () => {
-    const start = () =>
-      resolveOptions({ projectName: 'test', enabled: false, jobs: { 'price-tick': wrong(OVERRIDABLE) } });
-    expect(refusedBy(start)).toEqual(OVERRIDABLE.toSorted());
+    const jobs = { 'price-tick': wrong(OVERRIDABLE) };
+    expect(refusedBy(() => resolveOptions({ ...OPTIONS, jobs }))).toEqual(OVERRIDABLE.toSorted());
   });
 });
