@@ -55,70 +55,34 @@ describe('The schedule of the last leader', () => {
 });
 
 describe('A new leader', () => {
+  const FOUR = cron('0 4 * * *', { timeZone: 'UTC' });
+  const slot = (lastScheduledAt: number): OwnFields => ({ lastScheduledAt });
+  const run = (fields: RunRecord = ENDED, more: Partial<RunRecord> = {}): OwnFields => ({
+    run: { ...fields, ...more },
+  });
+  const interrupted = { endedAt: NOW, outcome: 'interrupted' } as const;
+  const of = (schedule: AnySchedule, left: OwnFields, over?: Partial<Backlog>) => backlog(schedule, { left, ...over });
+  const ofDead = (schedule: AnySchedule, left: OwnFields) => of(schedule, left, { lastHolder: 'b' });
+
   it.each<[string, AnySchedule, Backlog, OwnFields]>([
-    ['begins a new cron job now', NIGHTLY, backlog(NIGHTLY, { record: undefined }), { lastScheduledAt: NOW }],
+    ['begins a new cron job now', NIGHTLY, of(NIGHTLY, {}, { record: undefined }), slot(NOW)],
+    ['goes on after the last occurrence that was claimed or reported', NIGHTLY, of(NIGHTLY, slot(5)), slot(5)],
+    ['begins after claims that may be lost', NIGHTLY, of(NIGHTLY, slot(5), { claimsLostUntil: 900 }), slot(900)],
+    ['begins a cron job with other times now', NIGHTLY, of(FOUR, slot(5)), slot(NOW)],
+    ['begins a cron job of another kind now, also after slots ahead', NIGHTLY, of(GRID, slot(NOW + 5)), slot(NOW)],
+    ['goes on after the newest slot of a fixed rate', GRID, of(GRID, slot(5)), slot(5)],
+    ['knows no slot after another kind', GRID, of(NIGHTLY, slot(5)), {}],
+    ['keeps the run that has ended', LONG, ofDead(LONG, run()), run()],
+    ['ends a run that has no end', LONG, of(LONG, run(OPEN)), run(OPEN, interrupted)],
     [
-      'goes on after the newest occurrence that was claimed or reported',
-      NIGHTLY,
-      backlog(NIGHTLY, { left: { lastScheduledAt: 5 } }),
-      { lastScheduledAt: 5 },
-    ],
-    [
-      'begins after the occurrences whose claims may be lost',
-      NIGHTLY,
-      backlog(NIGHTLY, { left: { lastScheduledAt: 5 }, claimsLostUntil: 900 }),
-      { lastScheduledAt: 900 },
-    ],
-    [
-      'begins a cron job with other times now',
-      NIGHTLY,
-      backlog(cron('0 4 * * *', { timeZone: 'UTC' }), { left: { lastScheduledAt: 5 } }),
-      { lastScheduledAt: NOW },
-    ],
-    [
-      'begins a cron job that was of another kind now, also after slots by a clock that was ahead',
-      NIGHTLY,
-      backlog(GRID, { left: { lastScheduledAt: NOW + 600_000 } }),
-      { lastScheduledAt: NOW },
-    ],
-    [
-      'goes on after the newest slot of a fixed rate',
-      GRID,
-      backlog(GRID, { left: { lastScheduledAt: 5_000 } }),
-      { lastScheduledAt: 5_000 },
-    ],
-    ['knows no slot after another kind', GRID, backlog(NIGHTLY, { left: { lastScheduledAt: 5_000 } }), {}],
-    ['keeps the run that has ended', LONG, backlog(LONG, { left: { run: ENDED }, lastHolder: 'b' }), { run: ENDED }],
-    [
-      'ends a run that has no end, so that it is reported once',
+      'takes an end ahead of the store for now',
       LONG,
-      backlog(LONG, { left: { run: OPEN } }),
-      { run: { ...OPEN, endedAt: NOW, outcome: 'interrupted' } },
+      of(LONG, run(ENDED, { endedAt: NOW + 1 })),
+      run(ENDED, { endedAt: NOW }),
     ],
-    [
-      'takes an end ahead of the clock of the store for now',
-      LONG,
-      backlog(LONG, { left: { run: { ...ENDED, endedAt: NOW + 1 } } }),
-      { run: { ...ENDED, endedAt: NOW } },
-    ],
-    [
-      'takes the end of a short interval for now, if the last leader did not release',
-      SHORT,
-      backlog(SHORT, { left: { run: ENDED }, lastHolder: 'b' }),
-      { run: { ...ENDED, endedAt: NOW } },
-    ],
-    [
-      'does so also where no run is known',
-      SHORT,
-      backlog(SHORT, { lastHolder: 'b' }),
-      { run: { by: 'b', startedAt: NOW, endedAt: NOW } },
-    ],
-    [
-      'knows the end of a short interval that was released',
-      SHORT,
-      backlog(SHORT, { left: { run: ENDED } }),
-      { run: ENDED },
-    ],
+    ['takes the end of a short interval for now', SHORT, ofDead(SHORT, run()), run(ENDED, { endedAt: NOW })],
+    ['does so where no run is known', SHORT, ofDead(SHORT, {}), run({ by: 'b', startedAt: NOW, endedAt: NOW })],
+    ['but not after a release', SHORT, of(SHORT, run()), run()],
   ])('%s', (_, schedule, given, fields) => {
     expect(inherit(schedule, given)).toEqual({ schedule: schedule.description, ...fields });
   });
