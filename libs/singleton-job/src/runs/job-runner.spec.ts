@@ -11,16 +11,10 @@ import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 const once = interval(3_600_000);
+type Step = 'pause' | 'resume' | 'spoil' | 'repair' | 'cut' | 'heal' | 'keep' | 'go back';
 
 describe('A follower', () => {
   const replicas = useReplicas();
-  const resting = () => [job({ schedule: once })];
-  /** It calls one of these, and a second passes. */
-  const act = ({ registry }: TestReplica, method: 'pause' | 'resume') =>
-    Promise.all([registry[method]('tick'), replicas.clock.advance(1_000)]);
-  const pausesOf = ({ observer }: TestReplica) =>
-    observer.eventLines.filter((line) => line.includes(' job')).map((line) => line.replace(/^\d+ job/, ''));
-
   it('tells once who leads, also through an outage and a restart of the store', async () => {
     const [a, b] = [replicas.start('a', [job()]), replicas.start('b', [job()])];
     await replicas.clock.advance(5_000);
@@ -29,61 +23,47 @@ describe('A follower', () => {
     b.store.heal();
     replicas.server.restart(replicas.server.snapshot());
     await replicas.clock.advance(20_000);
-    const leaders = (): unknown[] => b.observer.of('leaderChanged');
-    expect(leaders()).toEqual([{ job: 'tick', leader: 'a' }]);
+    expect(b.observer.of('leaderChanged')).toEqual([{ job: 'tick', leader: 'a' }]);
     await Promise.all([a.registry.stepDown('tick'), replicas.clock.advance(100)]);
     await Promise.all([b.registry.stepDown('tick'), replicas.clock.advance(3_000)]);
     expect(a.observer.of('leaderChanged')).toEqual([{ job: 'tick', leader: 'b' }]);
-    expect(leaders()).toEqual([
-      { job: 'tick', leader: 'a' },
-      { job: 'tick', leader: 'a' },
-    ]);
+    expect(b.observer.of('leaderChanged').map(({ leader }) => leader)).toEqual(['a', 'a']);
   });
 
-  it('tells of a pause and its end, and of neither while the record cannot be read', async () => {
-    const a = replicas.start('a', resting());
-    await replicas.clock.advance(1_000);
-    await a.registry.pause('tick');
-    replicas.server.spoil('tick:lock');
-    await replicas.clock.advance(20_000);
-    replicas.server.repair('tick:lock');
-    await replicas.clock.advance(20_000);
-    const pausedAt = new Date('2027-01-01T00:00:01Z');
-    const pauses = (): unknown[] => [a.observer.of('jobPaused'), a.observer.of('jobResumed')];
-    expect(pauses()).toEqual([[{ job: 'tick', pausedAt }], []]);
-    await Promise.all([a.registry.resume('tick'), replicas.clock.advance(10)]);
-    expect(pauses()).toEqual([[{ job: 'tick', pausedAt }], [{ job: 'tick', pausedAt, reason: 'resumed' }]]);
-  });
+  const [BEGIN, END] = ['paused', 'resumed: resumed'];
 
-  it('tells of the end of each pause before the next one, also if both lie between two looks', async () => {
-    const [a, b] = [replicas.start('a', resting()), replicas.start('b', resting())];
-    await act(a, 'pause');
-    b.store.partition();
-    await act(a, 'resume');
-    await act(a, 'pause');
-    b.store.heal();
-    await replicas.clock.advance(5_000);
-    expect(pausesOf(b)).toEqual(['Paused', 'Resumed resumed', 'Paused']);
-  });
-
-  it('does not say that the job runs again when an older record shows an older pause', async () => {
-    const a = replicas.start('a', resting());
-    await act(a, 'pause');
-    const older = replicas.server.snapshot();
-    await act(a, 'resume');
-    await act(a, 'pause');
-    replicas.server.restart(older);
-    await replicas.clock.advance(20_000);
-    expect(pausesOf(a)).toEqual(['Paused', 'Resumed resumed', 'Paused', 'Paused']);
-  });
-
-  it('tells once of a pause that is repeated after a restart of the store', async () => {
-    const a = replicas.start('a', resting());
-    await act(a, 'pause');
-    replicas.server.restart(replicas.server.snapshot());
-    await replicas.clock.advance(20_000);
-    await act(a, 'pause');
-    expect(pausesOf(a)).toEqual(['Paused']);
+  it.each<[string, readonly Step[], readonly string[]]>([
+    ['and of neither while the record cannot be read', ['pause', 'spoil', 'repair', 'resume'], [BEGIN, END]],
+    ['also if both lie between two looks', ['pause', 'cut', 'resume', 'pause', 'heal'], [BEGIN, END, BEGIN]],
+    [
+      'and of none when an older record shows an older pause',
+      ['pause', 'keep', 'resume', 'pause', 'go back'],
+      [BEGIN, END, BEGIN, BEGIN],
+    ],
+    ['and once of one that is repeated after a restart of the store', ['pause', 'keep', 'go back', 'pause'], [BEGIN]],
+  ])('tells of a pause and its end, %s', async (_, steps, told) => {
+    const resting = job({ schedule: once });
+    const [a, b] = [replicas.start('a', [resting]), replicas.start('b', [resting])];
+    let kept = replicas.server.snapshot();
+    const actions: Record<Step, () => unknown> = {
+      pause: () => a.registry.pause('tick'),
+      resume: () => a.registry.resume('tick'),
+      spoil: () => replicas.server.spoil('tick:lock'),
+      repair: () => replicas.server.repair('tick:lock'),
+      cut: () => b.store.partition(),
+      heal: () => b.store.heal(),
+      keep: () => (kept = replicas.server.snapshot()),
+      'go back': () => replicas.server.restart(kept),
+    };
+    for (const step of steps) {
+      void actions[step]();
+      await replicas.clock.advance(20_000);
+    }
+    const pauses = b.observer.events.flatMap(({ event, payload }) => {
+      if (event === 'jobResumed') return `resumed: ${payload.reason}`;
+      return event === 'jobPaused' ? 'paused' : [];
+    });
+    expect(pauses).toEqual(told);
   });
 });
 
@@ -126,42 +106,29 @@ describe('A run', () => {
     const given: JobRun[] = [];
     const a = replicas.start('a', [job({ run: (run) => given.push(run) })]);
     await replicas.clock.advance(1_000);
-    expect(given).toHaveLength(1);
-    expect(given[0]).toBeInstanceOf(JobRun);
-    expect(given[0]).toMatchObject({
-      job: 'tick',
-      kind: 'fixed-rate',
-      cause: 'schedule',
-      scheduledAt: new Date('2027-01-01T00:00:01.000Z'),
-      startedAt: new Date('2027-01-01T00:00:01.000Z'),
-      fencingToken: a.observer.of('leadershipGained')[0]?.fencingToken,
-    });
-    expect(Number.isSafeInteger(given[0]?.fencingToken)).toBe(true);
+    const at = new Date('2027-01-01T00:00:01.000Z');
+    const [{ fencingToken = NaN } = {}] = a.observer.of('leadershipGained');
+    const run = { job: 'tick', kind: 'fixed-rate', cause: 'schedule', scheduledAt: at, startedAt: at, fencingToken };
+    expect(given).toEqual([expect.any(JobRun)]);
+    expect(given).toMatchObject([run]);
+    expect(fencingToken).toBeGreaterThan(0);
   });
 
-  it('is aborted after the timeout of its job, and counts as cancelled when it then rejects', async () => {
+  it.each([
+    ['aborted after its timeout, and is cancelled when it then rejects', true, '2000 runCancelled schedule TIMEOUT'],
+    ['aborted, and succeeds if it returns in spite of its signal', false, '3000 runSucceeded schedule'],
+  ])('is %s', async (_, obedient, end) => {
     const reasons: unknown[] = [];
-    const wait = lasting(replicas.clock, 60_000, { obedient: true });
-    const a = replicas.start('a', [
-      job({
-        schedule: once,
-        timeoutMs: 2_000,
-        run: (run) => {
-          run.signal.addEventListener('abort', () => reasons.push(run.signal.reason));
-          return wait(run);
-        },
-      }),
-    ]);
-    await replicas.clock.advance(3_000);
-    expect(runs(a.observer.eventLines)).toEqual(['0 runStarted schedule', '2000 runCancelled schedule TIMEOUT']);
+    const wait = lasting(replicas.clock, 3_000, { obedient });
+    const run = (given: JobRun) => {
+      given.signal.addEventListener('abort', () => reasons.push(given.signal.reason));
+      return wait(given);
+    };
+    const a = replicas.start('a', [job({ schedule: once, timeoutMs: 2_000, run })]);
+    await replicas.clock.advance(4_000);
+    expect(runs(a.observer.eventLines)).toEqual(['0 runStarted schedule', end]);
     expect(reasons).toEqual([expect.any(RunAbortedError)]);
-    expect(reasons[0]).toMatchObject({ code: 'TIMEOUT', job: 'tick' });
-  });
-
-  it('succeeds if it returns in spite of its signal', async () => {
-    const a = replicas.start('a', [job({ schedule: once, timeoutMs: 1_000, run: lasting(replicas.clock, 2_000) })]);
-    await replicas.clock.advance(3_000);
-    expect(runs(a.observer.eventLines)).toEqual(['0 runStarted schedule', '2000 runSucceeded schedule']);
+    expect(reasons).toMatchObject([{ code: 'TIMEOUT', job: 'tick' }]);
   });
 
   it('is aborted at the safe deadline itself when its lease is not renewed', async () => {
@@ -228,12 +195,7 @@ describe('A run', () => {
 
   it.each<[string, Partial<Job>, number, readonly (readonly [number, string?])[]]>([
     ['once, if every run is slow', {}, 60_000, [[8_000], [8_000]]],
-    [
-      'after the warnAfter of its job, with any lockExpiry',
-      { warnAfterMs: 500, lockExpiryMs: 60_000 },
-      120_000,
-      [[500]],
-    ],
+    ['after its warnAfter, with any lockExpiry', { warnAfterMs: 500, lockExpiryMs: 60_000 }, 120_000, [[500]]],
     ['never, without a warnAfter', { warnAfterMs: undefined }, 120_000, []],
     ['with the reason of its abort', { timeoutMs: 500 }, 120_000, [[8_000, 'TIMEOUT']]],
     ['once more, if it continues after its abort', { timeoutMs: 10_000 }, 120_000, [[8_000], [11_000, 'TIMEOUT']]],

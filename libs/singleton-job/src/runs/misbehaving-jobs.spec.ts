@@ -2,13 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext, runInThisContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { type JobRun } from '../jobs/job-run.js';
-import { interval } from '../schedule/interval.js';
-import { job, lasting } from '../../../../test/support/job.js';
-import { keptLog } from '../../../../test/support/kept-log.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { keptLog } from '../testing/specs/kept-log.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
-const runs = (lines: readonly string[]) => lines.filter((line) => /run[SFC]/.test(line));
-const once = interval(3_600_000);
+const endsOf = ({ observer }: TestReplica) => observer.eventLines.filter((line) => /run(Suc|F|C)/.test(line));
 const never = (): Promise<void> => new Promise(() => undefined);
 
 function explode(): never {
@@ -41,21 +40,6 @@ function revoked(): object {
 describe('A misbehaving job', () => {
   const replicas = useReplicas();
 
-  /** A job that ends badly, its run twice, and what the log says of it. */
-  const failTwice = async (run: (run: JobRun) => unknown) => {
-    const log = keptLog();
-    const a = replicas.start('a', [job({ run })], { observers: [log.observer] });
-    await replicas.clock.advance(2_000);
-    expect(runs(a.observer.eventLines)).toEqual([
-      '1000 runStarted schedule',
-      '1000 runFailed schedule',
-      '2000 runStarted schedule',
-      '2000 runFailed schedule',
-    ]);
-    expect(a.observer.of('observerFailed')).toEqual([]);
-    expect(log.lines).toHaveLength(2);
-  };
-
   it.each<[string, (run: JobRun) => unknown]>([
     ['throws nothing', throwing(undefined)],
     ['throws a proxy that throws at everything', throwing(mine())],
@@ -77,16 +61,13 @@ describe('A misbehaving job', () => {
         },
       }),
     ],
-    [
-      'rejects long after another promise of its own did',
-      async () => {
-        const failing = Promise.reject(new Error('handled'));
-        await failing.catch(() => undefined);
-        throw new Error('boom');
-      },
-    ],
   ])('fails once when it %s', async (_how, run) => {
-    await failTwice(run);
+    const log = keptLog();
+    const a = replicas.start('a', [job({ run })], { observers: [log.observer] });
+    await replicas.clock.advance(2_000);
+    expect(endsOf(a)).toEqual(['1000 runFailed schedule', '2000 runFailed schedule']);
+    expect(a.observer.of('observerFailed')).toEqual([]);
+    expect(log.lines).toHaveLength(2);
   });
 
   it.each<[string, () => unknown]>([
@@ -106,7 +87,7 @@ describe('A misbehaving job', () => {
   ])('succeeds once when it returns %s', async (_what, run) => {
     const a = replicas.start('a', [job({ run })]);
     await replicas.clock.advance(1_000);
-    expect(runs(a.observer.eventLines)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
+    expect(endsOf(a)).toEqual(['1000 runSucceeded schedule']);
   });
 
   it.each<[string, () => unknown]>([
@@ -127,26 +108,6 @@ describe('A misbehaving job', () => {
     void a.pool.stop().then(() => (hasStopped = true));
     await replicas.clock.advance(8_000);
     expect(hasStopped).toBe(true);
-  });
-
-  it('is cancelled, not failed, by anything it throws after its signal has fired', async () => {
-    const run = ({ signal }: JobRun) =>
-      new Promise((_, reject) => {
-        signal.addEventListener('abort', () => {
-          rejecting(mine())().catch(reject);
-        });
-      });
-    const a = replicas.start('a', [job({ schedule: once, timeoutMs: 500, run })]);
-    await replicas.clock.advance(1_000);
-    expect(runs(a.observer.eventLines)).toEqual(['0 runStarted schedule', '500 runCancelled schedule TIMEOUT']);
-  });
-
-  it('that waits for the stop of its own application delays it by shutdownTimeout at most', async () => {
-    let stop = never;
-    const a = replicas.start('a', [job({ run: () => stop() })]);
-    stop = () => a.pool.close();
-    await replicas.clock.advance(9_000);
-    expect(a.observer.eventLines.slice(-2)).toEqual(['8000 leadershipReleased shutdown', '8000 runSucceeded schedule']);
   });
 
   it('that adds listeners to its signal leaves nothing behind after its run', async () => {
@@ -175,13 +136,11 @@ describe('A misbehaving job', () => {
     };
     realProcess.on('warning', warn);
     try {
-      const jobs = Array.from({ length: 30 }, (_, index) =>
-        job({ name: `job-${String(index)}`, overlap: 'cancel-other' }),
-      );
-      const slow = job({ name: 'slow', run: lasting(replicas.clock, 9_300) });
-      const stubborn = job({ name: 'stubborn', overlap: 'cancel-other', run: lasting(replicas.clock, 1_300) });
-      const a = replicas.start('a', [...jobs, slow, stubborn]);
-      replicas.start('b', [...jobs, slow, stubborn]);
+      const names = Array.from({ length: 30 }, (_, index) => `job-${String(index)}`);
+      const jobs = names.map((name) => job({ name, overlap: 'cancel-other' }));
+      jobs.push(job({ name: 'slow', run: lasting(replicas.clock, 9_300) }));
+      jobs.push(job({ name: 'stubborn', overlap: 'cancel-other', run: lasting(replicas.clock, 1_300) }));
+      const [a] = [replicas.start('a', jobs), replicas.start('b', jobs)];
       await replicas.clock.advance(60_000);
       a.store.outcome = () => 'STORE_UNREACHABLE';
       await replicas.clock.advance(60_000);

@@ -23,12 +23,6 @@ describe('A cron run', () => {
   const everyMinute = (overrides: Parameters<typeof job>[0] = {}): Job =>
     job({ name: 'report', schedule: cron('* * * * *'), run: note, ...overrides });
 
-  it('makes up for nothing if the last one ran, and if the job is new', async () => {
-    replicas.start('a', [everyMinute()]);
-    await replicas.clock.advance(2 * MINUTE);
-    expect(seen).toEqual(['00:01 none', '00:02 none']);
-  });
-
   it('knows the occurrence before it', async () => {
     replicas.begin({ wall: '2027-01-04T02:59:00Z' });
     const previous: unknown[] = [];
