@@ -59,18 +59,6 @@ describe('The health of a replica', () => {
     expect(health.report()).toEqual(WELL);
   });
 
-  it('judges a job that was unregistered and registered again by its new term only', async () => {
-    const slow = job({ schedule: fixedRate(10_000, { offsetMs: 0 }) });
-    const { health, pool } = startWith(slow);
-    await replicas.clock.advance(MINUTE_MS);
-    await pool.remove('tick');
-    await replicas.clock.advance(60 * MINUTE_MS);
-    expect(health.report()).toEqual(WELL);
-    pool.add(slow);
-    await replicas.clock.advance(1);
-    expect(health.report()).toEqual(WELL);
-  });
-
   it('misses the leader of a job whose record cannot be read', async () => {
     const { health } = startWith(job({ name: 'broken' }), job({ name: 'well' }));
     await replicas.clock.advance(1_000);

@@ -89,16 +89,12 @@ describe('a variable', () => {
 
   it.each<[string, Readonly<Record<string, string>>]>([
     ['of another prefix', { OTHER_LOCK_EXPIRY: '1', SINGLETON_JOBS_X: '' }],
-    ['SINGLETON_JOB_ENABLED, which the library reads,', { SINGLETON_JOB_ENABLED: 'no' }],
+    ['that the library reads by itself', { SINGLETON_JOB_ENABLED: 'no' }],
     ['of Kubernetes for a Service', { SINGLETON_JOB_SERVICE_HOST: '10.0.0.1', SINGLETON_JOB_SERVICE_PORT: '80' }],
     ['of one of its ports', { SINGLETON_JOB_SERVICE_PORT_HTTP: '80', SINGLETON_JOB_PORT_80_TCP: 'tcp://10.0.0.1:80' }],
     ['of its only port', { SINGLETON_JOB_PORT: 'tcp://10.0.0.1:80' }],
   ])('%s is ignored', (_, variables) => {
     expect(read(variables)).toEqual(read({}));
-  });
-
-  it('leaves SINGLETON_JOB_ENABLED to the library, whatever the prefix', () => {
-    expect(readVariables({ SINGLETON_JOB_ENABLED: 'no' }, 'SINGLETON')).toEqual(readVariables({}, 'SINGLETON'));
   });
 });
 
@@ -133,15 +129,9 @@ describe('a mistake in a variable names the variable', () => {
 
   it.each([
     ['LOCK_EXPIRY', '20 s'],
-    ['LOCK_EXPIRY', '10'],
-    ['LOCK_EXPIRY', '400'],
-    ['REBALANCE', 'on'],
-    ['TIME_ZONE', 'Asia/Singapur'],
     ['LOCK_EXPIRE', '20s'],
     ['HOST', 'cache'],
-    ['STORE', 'memory'],
     ['OBSERVERS', 'Feed'],
-    ['INTERCEPTORS', 'Feed'],
     ['HEARTBEAT_THREAD__WORKER_FILE', 'a'],
     ['CONNECTION__PASSWORD', 'a'],
     ['JOBS', '{}'],

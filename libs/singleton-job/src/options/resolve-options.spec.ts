@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { type Store } from '../store/store.js';
+import { SystemClock } from '../base/time/system-clock.js';
+import { MemoryServer, MemoryStore } from '../store/memory.js';
 import { misspeltVariables } from './variables.js';
 import { MODULE_OPTIONS } from './module-option-table.js';
 import { resolveOptions } from './resolve-options.js';
@@ -12,22 +13,13 @@ const ENVIRONMENT = [{}, 'host-1'] as const;
 
 const REQUIRED = { projectName: 'myapp', connection: 'redis://localhost:6379' };
 
-const nothing = () => undefined;
+const STORE = new MemoryStore(new MemoryServer(new SystemClock()));
 
-const STORE: Record<Exclude<keyof Store, 'name' | 'publish'>, () => unknown> & { name: string } = {
-  name: 'own',
-  sync: nothing,
-  compareAndSet: nothing,
-  addListener: nothing,
-  open: nothing,
-  close: nothing,
-};
-
-function check(options: object): { readonly error?: unknown } {
+function caught(act: () => unknown): unknown {
   try {
-    return { ...resolveOptions(options) };
+    return act();
   } catch (error: unknown) {
-    return { error };
+    return error;
   }
 }
 
@@ -64,37 +56,28 @@ describe('the resolved options', () => {
     const resolved = resolveOptions(raw, ...ENVIRONMENT);
     const parts = [resolved, resolved.observers, resolved.interceptors, resolved.jobs, resolved.jobs['tick']];
     expect(parts.every((part) => Object.isFrozen(part))).toBe(true);
-    expect([raw, raw.connection, raw.jobs, raw.jobs.tick, ...raw.observers].some((part) => Object.isFrozen(part))).toBe(
-      false,
-    );
+    const given = [raw, raw.connection, raw.jobs, raw.jobs.tick, ...raw.observers];
+    expect(given.some((part) => Object.isFrozen(part))).toBe(false);
     expect(raw).toEqual(before);
     raw.jobs.tick.period = '2s';
     expect(resolved.jobs['tick']?.period).toBe(1_000);
   });
 
-  it('keep clients, stores and observers as the same objects', () => {
-    const redis = new Redis({ lazyConnect: true });
-    const cluster = new Cluster([{ host: 'cache', port: 7000 }], { lazyConnect: true });
-    const observer = {};
-    const resolved = resolveOptions({ ...REQUIRED, connection: redis, store: STORE, observers: [observer] });
-
-    expect(resolved.connection).toBe(redis);
-    expect(resolved.store).toBe(STORE);
-    expect(resolved.observers[0]).toBe(observer);
-    expect(resolveOptions({ ...REQUIRED, connection: cluster }).connection).toBe(cluster);
-    expect(Object.isFrozen(redis) || Object.isFrozen(STORE) || Object.isFrozen(observer)).toBe(false);
-    cluster.disconnect();
-  });
-
-  it('refuse a client with its own key prefix', () => {
-    const redis = new Redis({ lazyConnect: true, keyPrefix: 'x:' });
-    const nodes = [{ host: 'cache', port: 7000 }];
-    const cluster = new Cluster(nodes, { lazyConnect: true, redisOptions: { keyPrefix: 'x:' } });
-
-    for (const connection of [redis, cluster]) {
-      expect(() => resolveOptions({ ...REQUIRED, connection })).toThrow(/keyPrefix is not supported/);
+  it('keep clients, stores and observers as the same objects, but take no client with a key prefix', () => {
+    const clients = (redisOptions: { readonly keyPrefix?: string }) => [
+      new Redis({ lazyConnect: true, ...redisOptions }),
+      new Cluster([{ host: 'cache', port: 7000 }], { lazyConnect: true, redisOptions }),
+    ];
+    for (const connection of clients({})) {
+      const observer = {};
+      const resolved = resolveOptions({ ...REQUIRED, connection, store: STORE, observers: [observer] });
+      expect(resolved.connection).toBe(connection);
+      expect(resolved.store).toBe(STORE);
+      expect(resolved.observers[0]).toBe(observer);
+      for (const one of [connection, STORE, observer]) expect(Object.isFrozen(one)).toBe(false);
     }
-    cluster.disconnect();
+    for (const connection of clients({ keyPrefix: 'x:' }))
+      expect(() => resolveOptions({ ...REQUIRED, connection })).toThrow(/keyPrefix is not supported/);
   });
 
   it('are the same if an option is undefined and if it is left out', () => {
@@ -138,7 +121,7 @@ describe('the resolved options', () => {
     { sentinels: [{ host: 'redis://:secret@h:1' }], name: 'main' },
     { postgres: { connectionString: 'postgresql://app:secret%@db/shop' } },
   ])('never show the password of the wrong connection %j', (connection) => {
-    const { error } = check({ connection, store: connection, timeZone: connection });
+    const error = caught(() => resolveOptions({ connection, store: connection, timeZone: connection }));
     expect(error).toBeInstanceOf(InvalidOptionsError);
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('secret');
   });

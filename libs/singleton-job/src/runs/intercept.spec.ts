@@ -9,6 +9,9 @@ import { intercept } from './intercept.js';
 
 const boom = new Error('boom');
 const failing = () => Promise.reject(boom);
+const exploding = () => {
+  throw boom;
+};
 const succeeding = () => 'result';
 
 /** What becomes of a run in one interceptor, and how often the job began. */
@@ -18,24 +21,15 @@ async function around(interceptor: RunInterceptor['intercept'], work: () => unkn
     begun += 1;
     return work();
   };
-  const result: unknown = await Promise.resolve(intercept([{ intercept: interceptor }], run, count)).catch(
-    (error: unknown) => error,
-  );
+  const ended = Promise.resolve(intercept([{ intercept: interceptor }], run, count));
+  const result = await ended.catch((error: unknown) => error);
   return [result, begun];
 }
 
 describe('An interceptor', () => {
   it.each<[string, unknown, number, RunInterceptor['intercept'], () => unknown]>([
     ['gives the run its own result', 'other', 1, (_, next) => next().then(() => 'other'), succeeding],
-    [
-      'that throws fails the run',
-      boom,
-      0,
-      () => {
-        throw boom;
-      },
-      succeeding,
-    ],
+    ['that throws fails the run', boom, 0, exploding, succeeding],
     ['that rejects fails the run', boom, 0, failing, succeeding],
     ['that never calls next keeps the job from running', undefined, 0, () => undefined, succeeding],
     ['sees what the job throws', boom, 1, (_, next) => next(), failing],
@@ -71,25 +65,13 @@ describe('An interceptor', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it.each<[string, (run: FakeRun) => void, unknown]>([
-    [
-      'whose signal has fired',
-      (run) => {
-        run.abort('TIMEOUT');
-      },
-      RunAbortedError,
-    ],
-    [
-      'past the deadline, before any timer',
-      (run) => {
-        run.loseLease();
-      },
-      LeaseLostError,
-    ],
+  it.each<[string, 'abort' | 'loseLease', unknown]>([
+    ['whose signal has fired', 'abort', RunAbortedError],
+    ['past the deadline, before any timer', 'loseLease', LeaseLostError],
   ])('does not begin the job of a run %s', async (_, end, error) => {
     const run = new FakeRun();
     const late: RunInterceptor['intercept'] = (_run, next) => {
-      end(run);
+      run[end]('TIMEOUT');
       return next();
     };
     expect(await around(late, undefined, run)).toEqual([expect.any(error), 0]);

@@ -4,22 +4,10 @@ import { interval } from '../schedule/interval.js';
 import { type Outcome } from '../testing/replicas/faulty-store.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
-import { leadership, timesOf } from '../testing/specs/event-lines.js';
+import { leadership } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const once = interval(3_600_000);
-
-describe('A group of replicas', () => {
-  const replicas = useReplicas();
-
-  it('runs a job on exactly one of them', async () => {
-    const a = replicas.start('a', [job()]);
-    const b = replicas.start('b', [job()]);
-    await replicas.clock.advance(3_500);
-    expect(timesOf(a, 'runStarted')).toEqual([1_000, 2_000, 3_000]);
-    expect(b.observer.eventLines).toEqual(['0 leaderChanged a']);
-  });
-});
 
 describe('A store that denies writes', () => {
   const replicas = useReplicas();
@@ -126,7 +114,7 @@ describe('A stop', () => {
     ]);
   });
 
-  it.each([
+  it.each<['8s' | '3s', number, number]>([
     ['8s', 1_000, 6_000],
     ['3s', 500, 1_000],
   ])('within %s reports a run after %i ms, and aborts it after %i ms', async (shutdownTimeout, reportMs, abortMs) => {

@@ -31,6 +31,8 @@ function rejecting(reason: unknown): () => Promise<never> {
   };
 }
 
+const thenable = (then: (resolve: () => void, reject: (error: Error) => void) => void) => () => ({ then });
+
 function revoked(): object {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
@@ -50,15 +52,13 @@ describe('A misbehaving job', () => {
       ({ signal }) => Promise.reject(signal.reason as Error),
     ],
     ['returns a proxy that throws at everything', mine],
-    ['returns a thenable that throws', () => ({ then: explode })],
+    ['returns a thenable that throws', thenable(explode)],
     [
       'returns a thenable that rejects, and then throws and resolves',
-      () => ({
-        then: (resolve: () => void, reject: (error: Error) => void) => {
-          reject(new Error('first'));
-          resolve();
-          explode();
-        },
+      thenable((resolve, reject) => {
+        reject(new Error('first'));
+        resolve();
+        explode();
       }),
     ],
   ])('fails once when it %s', async (_how, run) => {
@@ -75,13 +75,11 @@ describe('A misbehaving job', () => {
     ['an error, which it does not throw', () => new Error('boom')],
     [
       'a thenable that resolves twice, and then rejects and throws',
-      () => ({
-        then: (resolve: () => void, reject: (error: Error) => void) => {
-          resolve();
-          resolve();
-          reject(new Error('too late'));
-          explode();
-        },
+      thenable((resolve, reject) => {
+        resolve();
+        resolve();
+        reject(new Error('too late'));
+        explode();
       }),
     ],
   ])('succeeds once when it returns %s', async (_what, run) => {
@@ -92,7 +90,7 @@ describe('A misbehaving job', () => {
 
   it.each<[string, () => unknown]>([
     ['a promise that never settles', never],
-    ['a thenable that never calls back', () => ({ then: () => undefined })],
+    ['a thenable that never calls back', thenable(() => undefined)],
   ])('with %s, delays its own job only: another replica leads it once its lease is lost', async (_what, run) => {
     const a = replicas.start('a', [job({ run }), job({ name: 'other' })]);
     await replicas.clock.advance(1_500);

@@ -25,11 +25,6 @@ describe('A @WhileLeader job', () => {
     await replicas.clock.advance(3_600_000);
     expect([a, b].map(calls)).toEqual([[0], []]);
     expect(a.observer.of('runSlow')).toEqual([]);
-    expect(a.registry.get('tick')).toMatchObject({
-      kind: 'while-leader',
-      nextTickAt: null,
-      schedule: 'while leader',
-    });
     expect(a.health.report().overdue).toEqual([]);
   });
 
