@@ -18,7 +18,6 @@ describe('The health of a replica', () => {
 
   it('stays good while jobs of every kind run on time', async () => {
     const { health } = startWith(
-      job({ name: 'often', schedule: fixedRate(10_000, { offsetMs: 0 }) }),
       job({ name: 'seldom', schedule: fixedRate(6 * MINUTE_MS, { offsetMs: 0 }) }),
       job({ name: 'dropping', schedule: fixedRate(5_000, { offsetMs: 0 }), run: lasting(replicas.clock, 20_000) }),
       job({ name: 'pausing', schedule: interval(2 * MINUTE_MS), run: lasting(replicas.clock, MINUTE_MS) }),

@@ -110,14 +110,6 @@ describe('A misbehaving observer', () => {
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.length).toBeLessThanOrEqual(kinds.size);
   });
-
-  it('that is slow delays the runs of its process, but loses no lease', async () => {
-    const slow = always(() => void replicas.clock.block(40));
-    const a = replicas.start('a', [job()], { observers: [slow] });
-    await replicas.clock.advance(60_500);
-    expect(a.observer.of('runSucceeded')).toHaveLength(60);
-    expect(a.observer.of('leadershipLost')).toEqual([]);
-  });
 });
 
 describe('An observer of a starting run that uses up the lease', () => {
