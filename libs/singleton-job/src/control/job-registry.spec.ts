@@ -29,7 +29,7 @@ describe('The registry', () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 300) })]);
       const b = start('b', [job()]);
       await replicas.clock.advance(2_100);
-      const [{ fencingToken = NaN } = {}] = a.observer.of('leadershipGained');
+      const fencingToken = a.observer.of('leadershipGained')[0]?.fencingToken;
       expect(statusOf(a)).toEqual({
         name: 'tick',
         kind: 'fixed-rate',

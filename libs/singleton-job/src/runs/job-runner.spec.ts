@@ -44,16 +44,19 @@ describe('A follower', () => {
   ])('tells of a pause and its end, %s', async (_, steps, told) => {
     const resting = job({ schedule: once });
     const [a, b] = [replicas.start('a', [resting]), replicas.start('b', [resting])];
-    let kept = replicas.server.snapshot();
+    const { server } = replicas;
+    let kept = server.snapshot();
     const actions: Record<Step, () => unknown> = {
       pause: () => a.registry.pause('tick'),
       resume: () => a.registry.resume('tick'),
-      spoil: () => replicas.server.spoil('tick:lock'),
-      repair: () => replicas.server.repair('tick:lock'),
-      cut: () => b.store.partition(),
-      heal: () => b.store.heal(),
-      keep: () => (kept = replicas.server.snapshot()),
-      'go back': () => replicas.server.restart(kept),
+      spoil: server.spoil.bind(server, 'tick:lock'),
+      repair: server.repair.bind(server, 'tick:lock'),
+      cut: b.store.partition.bind(b.store),
+      heal: b.store.heal.bind(b.store),
+      keep: () => (kept = server.snapshot()),
+      'go back': () => {
+        server.restart(kept);
+      },
     };
     for (const step of steps) {
       void actions[step]();
@@ -107,7 +110,7 @@ describe('A run', () => {
     const a = replicas.start('a', [job({ run: (run) => given.push(run) })]);
     await replicas.clock.advance(1_000);
     const at = new Date('2027-01-01T00:00:01.000Z');
-    const [{ fencingToken = NaN } = {}] = a.observer.of('leadershipGained');
+    const fencingToken = a.observer.of('leadershipGained')[0]?.fencingToken;
     const run = { job: 'tick', kind: 'fixed-rate', cause: 'schedule', scheduledAt: at, startedAt: at, fencingToken };
     expect(given).toEqual([expect.any(JobRun)]);
     expect(given).toMatchObject([run]);
