@@ -71,16 +71,6 @@ describe('An interval job', () => {
     expect(timesOf(a, 'runStarted')).toEqual([0, 1_500]);
   });
 
-  it('does not start a claimed run after a suspension until the lease is confirmed', async () => {
-    const a = replicas.start('a', [every(MINUTE)]);
-    await replicas.clock.advance(59_000);
-    a.store.delayMs = 500;
-    await replicas.clock.advance(1_100);
-    replicas.clock.stepWall(20_000);
-    await replicas.clock.advance(800);
-    expect(timesOf(a, 'runStarted')).toEqual([0]);
-  });
-
   it('counts no delay from a run whose method was never called', async () => {
     let sleeps = 1;
     const slow = {
