@@ -6,8 +6,8 @@ import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { type AnySchedule } from '../schedule/schedule.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const every = (seconds: number) => cron(`*/${String(seconds)} * * * * *`, { timeZone: 'UTC' });
 

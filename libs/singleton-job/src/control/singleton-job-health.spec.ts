@@ -3,8 +3,8 @@ import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { jobRecord } from '../leadership/record.js';
 
 const MINUTE_MS = 60_000;

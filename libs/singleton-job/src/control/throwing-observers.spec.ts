@@ -4,9 +4,9 @@ import { type JobObserver, notifyAll } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { cron } from '../schedule/cron/cron.js';
 import { type ManualClock, settle } from '../testing/manual-clock.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { keptLog } from '../testing/specs/kept-log.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { keptLog } from '../../../../test/support/kept-log.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC' });
 

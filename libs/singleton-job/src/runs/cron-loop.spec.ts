@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { type Job } from '../jobs/job.js';
 import { clockAhead } from '../base/events/warnings.js';
 import { cron } from '../schedule/cron/cron.js';
-import { type Outcome } from '../testing/replicas/faulty-store.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { timesOf } from '../testing/specs/event-lines.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type Outcome } from '../../../../test/support/faulty-store.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { timesOf } from '../../../../test/support/event-lines.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const MINUTE = 60_000;
 const PERIOD = 10 * MINUTE;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { fixedRate } from '../schedule/fixed-rate.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const everyHalfSecond = fixedRate(500, { offsetMs: 0 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Backlog } from '../leadership/past.js';
-import { type OwnFields, type RunRecord } from '../leadership/record.js';
+import { type OwnFields, type RunFacts } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
@@ -19,13 +19,13 @@ const backlog = (schedule: AnySchedule, over: Partial<Backlog> = {}): Backlog =>
   after: 'b',
   record: { schedule: schedule.description },
   left: {},
-  lastHolder: undefined,
+  lostLeader: undefined,
   claimsLostUntil: 0,
   takenAt: NOW,
   ...over,
 });
-const OPEN: RunRecord = { startedAt: NOW - 9_000, by: 'b' };
-const ENDED: RunRecord = { ...OPEN, endedAt: NOW - 5_000, outcome: 'failed' };
+const OPEN: RunFacts = { startedAt: NOW - 9_000, by: 'b' };
+const ENDED: RunFacts = { ...OPEN, endedAt: NOW - 5_000, outcome: 'failed' };
 
 describe('Only a run of cron and of an interval of more than 10 s is claimed', () => {
   it.each([
@@ -57,12 +57,12 @@ describe('The schedule of the last leader', () => {
 describe('A new leader', () => {
   const FOUR = cron('0 4 * * *', { timeZone: 'UTC' });
   const slot = (lastScheduledAt: number): OwnFields => ({ lastScheduledAt });
-  const run = (fields: RunRecord = ENDED, more: Partial<RunRecord> = {}): OwnFields => ({
+  const run = (fields: RunFacts = ENDED, more: Partial<RunFacts> = {}): OwnFields => ({
     run: { ...fields, ...more },
   });
   const interrupted = { endedAt: NOW, outcome: 'interrupted' } as const;
   const of = (schedule: AnySchedule, left: OwnFields, over?: Partial<Backlog>) => backlog(schedule, { left, ...over });
-  const ofDead = (schedule: AnySchedule, left: OwnFields) => of(schedule, left, { lastHolder: 'b' });
+  const ofDead = (schedule: AnySchedule, left: OwnFields) => of(schedule, left, { lostLeader: 'b' });
 
   it.each<[string, AnySchedule, Backlog, OwnFields]>([
     ['begins a new cron job now', NIGHTLY, of(NIGHTLY, {}, { record: undefined }), slot(NOW)],
@@ -89,7 +89,7 @@ describe('A new leader', () => {
 });
 
 describe('Crashes in a row before a call of @WhileLeader', () => {
-  const after = (run: RunRecord | undefined, over: Partial<Backlog> = { lastHolder: 'b' }) =>
+  const after = (run: RunFacts | undefined, over: Partial<Backlog> = { lostLeader: 'b' }) =>
     crashesBefore(backlog(GRID, { record: { holder: 'b.1@10000#1', run }, ...over }));
 
   it.each([

@@ -3,8 +3,8 @@ import { LeaseLostError, RunAbortedError } from '../base/errors/run.errors.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { FakeRun } from '../testing/index.js';
 import { settle } from '../testing/manual-clock.js';
-import { job } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { intercept } from './intercept.js';
 
 const boom = new Error('boom');

@@ -1,11 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
-import { type Outcome } from '../testing/replicas/faulty-store.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { leadership } from '../testing/specs/event-lines.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type Outcome } from '../../../../test/support/faulty-store.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { leadership } from '../../../../test/support/event-lines.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const once = interval(3_600_000);
 

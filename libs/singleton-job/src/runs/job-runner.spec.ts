@@ -5,9 +5,9 @@ import { LeaseLostError, RunAbortedError } from '../base/errors/run.errors.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 const once = interval(3_600_000);

@@ -2,10 +2,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext, runInThisContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { type JobRun } from '../jobs/job-run.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { keptLog } from '../testing/specs/kept-log.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { keptLog } from '../../../../test/support/kept-log.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const endsOf = ({ observer }: TestReplica) => observer.eventLines.filter((line) => /run(Suc|F|C)/.test(line));
 const never = (): Promise<void> => new Promise(() => undefined);

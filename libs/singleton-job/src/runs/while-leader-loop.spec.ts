@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { type JobRun } from '../jobs/job-run.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { leadership, timesOf } from '../testing/specs/event-lines.js';
-import { job, lasting } from '../testing/specs/job.js';
-import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
+import { leadership, timesOf } from '../../../../test/support/event-lines.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const DAY_MS = 86_400_000;
 
@@ -103,7 +103,7 @@ describe('A @WhileLeader job', () => {
         });
         return new Promise(() => undefined);
       });
-      const replica = replicas.start(name, [crashing], { hasThread: true });
+      const replica = replicas.start(name, [crashing]);
       await replicas.clock.advance(10);
     }
     await replicas.clock.advance(30_000);
