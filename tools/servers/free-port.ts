@@ -3,10 +3,11 @@ import { createServer } from 'node:net';
 
 /**
  * Below the ports that systems use for outgoing connections. So the port of a server stays free while the server is
- * down, and a client that retries cannot connect to itself by chance.
+ * down, and a client that retries cannot connect to itself by chance. The nodes of a Redis cluster talk on the ports
+ * that are 10,000 higher, which must be neither of both.
  */
-const FIRST = 20_000;
-const LAST = 31_999;
+const FIRST = 12_000;
+const LAST = 21_999;
 
 /** Specs run side by side, each worker of jest with ports of its own: a server that is down keeps its port. */
 const SHARES = 8;
