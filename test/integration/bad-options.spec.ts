@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Cluster, Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import pg from 'pg';
 import { SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 import { problemsOf, startApplication } from '../support/nest-application.js';
@@ -24,39 +24,31 @@ function mistakes(options: Record<string, unknown>): Promise<readonly string[]> 
 
 const NAMES: Row[] = [
   ['no project', { projectName: undefined }],
-  ['an empty project', { projectName: '' }],
   ['a colon in the project', { projectName: 'my:app' }],
   ['braces in the project', { projectName: '{app}' }],
   ['a slash in the project', { projectName: 'my/app' }],
   ['a line break in the project', { projectName: 'app\n' }],
   ['a # in the node id', { nodeId: 'node#1' }],
-  ['an empty node id', { nodeId: '' }],
 ];
 
 const DURATIONS: Row[] = [
   ['an empty duration', { lockExpiry: '' }],
   ['a number in a string', { heartbeatInterval: '3000' }],
-  ['an unknown unit', { lockExpiry: '10 seconds' }],
   ['not a number', { lockExpiry: Number(undefined) }],
   ['a fraction', { lockExpiry: 10_000.5 }],
-  ['infinity', { shutdownTimeout: Infinity }],
-  ['null', { lockExpiry: null }],
   ['a negative grace', { misfireGrace: -1 }],
   ['a heartbeat of 10 ms', { heartbeatInterval: 10 }],
   ['a heartbeat of 10 ms as a text', { heartbeatInterval: '10ms' }],
   ['a lock that expires at once', { heartbeatInterval: 50, lockExpiry: 400 }],
   ['a lock that lives for ever', { lockExpiry: '25h' }],
   ['a lock that outlives one heartbeat only', { heartbeatInterval: '3s', lockExpiry: '4s' }],
-  ['a heartbeat too slow for the default lock', { heartbeatInterval: '5s' }],
   ['zero for never', { warnAfter: 0 }],
   ['true for a duration', { warnAfter: true }],
   ['too little time to stop', { shutdownTimeout: '2s' }],
 ];
 
 const BOOLEANS: Row[] = [
-  ['false as a string', { enabled: 'false' }],
   ['false as a string and nowhere to run', { enabled: 'false', store: undefined }],
-  ['another string and nowhere to run', { enabled: 'no', store: undefined }],
   ['true as a string', { migrate: 'true' }],
   ['on for a boolean', { rebalance: 'on' }],
   ['a number for a boolean', { rebalance: 1 }],
@@ -79,7 +71,6 @@ const CONNECTIONS: Row[] = [
     'a function for a password of a cluster',
     { connection: { nodes: [6379], options: { redisOptions: { password: () => 'secret' } } } },
   ],
-  ['a function that returns a mistake', { store: undefined, connection: () => 'localhost:6379' }],
   ['a URL of MySQL', { connection: 'mysql://user:secret@db/shop' }],
   ['a # in a password of PostgreSQL', { connection: 'postgresql://user:s3c#ret@db/shop' }],
   ['a URL of PostgreSQL without a host', { connection: 'postgresql:' }],
@@ -97,7 +88,6 @@ const CONNECTIONS: Row[] = [
   ['a URL among options', { connection: { url: 'redis://user:secret@cache' } }],
   ['options of another client', { connection: { socket: { host: 'cache' } } }],
   ['a URL as a host', { connection: { host: 'redis://user:secret@cache' } }],
-  ['a prefix in options', { connection: { host: 'cache', keyPrefix: 'x:' } }],
   ['a prefix in cluster options', { connection: { nodes: [7000], options: { redisOptions: { keyPrefix: 'x:' } } } }],
   ['a port that is no number', { connection: { port: Number(undefined) } }],
   ['options that name no server', { connection: { db: 2, tls: {} } }],
@@ -122,7 +112,6 @@ const CONNECTIONS: Row[] = [
   ['a URL as the host of a Sentinel', { connection: { name: 'main', sentinels: [{ host: 'redis://:secret@a' }] } }],
   ['options of nodes beside the nodes', { connection: { nodes: [7000], redisOptions: { password: 'secret' } } }],
   ['a cluster of no nodes', { connection: { nodes: [] } }],
-  ['a client of another library', { connection: { connect: () => undefined } }],
   ['a port alone', { connection: 6379 }],
 ];
 
@@ -132,11 +121,8 @@ const PARTS: Row[] = [
   ['observers without brackets', { observers: { runFailed: () => undefined } }],
   ['an observer that is a function', { observers: [() => undefined] }],
   ['a zone with a typing mistake', { timeZone: 'Asia/Singapor' }],
-  ['an offset for a zone', { timeZone: '+08:00' }],
   ['a space behind a zone', { timeZone: 'Europe/Berlin ' }],
-  ['an empty zone', { timeZone: '' }],
   ['an option with a typing mistake', { lockExpiri: '9s' }],
-  ['an option with a unit', { lockExpiryMs: 9_000 }],
   ['a limit for the heartbeat thread', { stallLimit: '60s' }],
   ['a prefix', { keyPrefix: 'x:' }],
   ['a URL under another name', { redis: 'redis://cache' }],
@@ -146,7 +132,6 @@ const thread = (heartbeatThread: unknown, connection: unknown = 'redis://cache')
   ...{ store: undefined, connection, heartbeatThread },
 });
 const CLIENT = new Redis({ lazyConnect: true });
-const CLUSTER = new Cluster(['redis://cache'], { lazyConnect: true });
 const CHECKED = { host: 'cache', tls: { checkServerIdentity: () => undefined } };
 const RETRIED = { nodes: ['redis://cache'], options: { clusterRetryStrategy: () => 500 } };
 
@@ -156,10 +141,8 @@ const THREADS: Row[] = [
   ['a crash hand-over without a thread', { ...thread(undefined), crashHandover: true }],
   ['a worker file that is a number', thread({ workerFile: 3 })],
   ['a worker file that is empty', thread({ workerFile: '' })],
-  ['no worker file', thread({})],
   ['a worker file under another name', thread({ workerFile: './thread.js', file: './thread.js' })],
   ['a heartbeat thread beside a client', thread(true, CLIENT)],
-  ['a heartbeat thread beside a cluster client', thread(true, CLUSTER)],
   ['a heartbeat thread beside a function', thread({ workerFile: './thread.js' }, CHECKED)],
   ['a heartbeat thread beside a function of a cluster', thread(true, RETRIED)],
 ];
@@ -168,11 +151,7 @@ const OVERRIDES: Row[] = [
   ['a list of overrides', { jobs: ['price-tick'] }],
   ['an override that is no object', { jobs: { tick: '1s' } }],
   ['an override with a typing mistake', { jobs: { tick: { perod: 1 } } }],
-  ['an empty override', { jobs: { tick: { period: '' } } }],
   ['a new name', { jobs: { tick: { name: 'tock' } } }],
-  ["a job's lock that is too short", { jobs: { tick: { lockExpiry: '400ms' } } }],
-  ['a slow run that has no unit', { jobs: { tick: { warnAfter: '500' } } }],
-  ['an unknown overlap', { jobs: { tick: { overlap: 'queue' } } }],
 ];
 
 describe('an application with one mistake in its options does not start and says', () => {
@@ -180,7 +159,6 @@ describe('an application with one mistake in its options does not start and says
 
   it.each(rows)('what is wrong with %s, and the fix', async (_mistake, options) => {
     const problems = await mistakes(options);
-
     expect(problems).toHaveLength(1);
     expect(problems).toMatchSnapshot();
   });

@@ -89,24 +89,17 @@ describe('the variable of a job', () => {
     );
   });
 
-  it('is refused if two jobs have its name', async () => {
+  it('is refused if two jobs have its name, of which one may be registered later', async () => {
     setEnvironment({ JOBS__DAILY_REPORT__CRON: '0 4 * * *' });
-
     const module = SingletonJobModule.forRootAsync(singletonJobConfig.asProvider());
     const starting = startApplication({ imports: [module], providers: [Report, OtherReport] });
     expect(await problemsOf(starting)).toMatchSnapshot();
-  });
-
-  it('is refused if a job that is registered later has its name too', async () => {
-    setEnvironment({ JOBS__DAILY_REPORT__CRON: '0 4 * * *' });
-    const module = SingletonJobModule.forRootAsync(singletonJobConfig.asProvider());
     await using application = await startApplication({ imports: [module], providers: [Report] });
     const registry = application.app.get(SingletonJobRegistry);
     expect(() => {
       registry.register({ name: 'daily_report', schedule: { cron: '0 5 * * *' }, run: () => undefined });
     }).toThrow(
-      `SINGLETON_JOB_JOBS__DAILY_REPORT must be one job of this application, got daily-report and daily_report: ` +
-        'rename one of them, or set its options in code',
+      'SINGLETON_JOB_JOBS__DAILY_REPORT must be one job of this application, got daily-report and daily_report',
     );
   });
 });

@@ -14,9 +14,8 @@ import { startDisabled } from '../support/nest-application.js';
 
 const MAIN = `
   import { HeartbeatThread } from './heartbeat-thread/heartbeat-thread.ts';
-  const options = process.argv[2] === undefined ? {} : { workerFile: process.argv[2] };
-  const thread = new HeartbeatThread({ storeOptions: { projectName: 'p', connection: process.argv[3] ?? 'redis://127.0.0.1:1' }, options, notify: () => {} });
-  thread.start().then(() => { console.log('started'); return thread.close(); }, ({ message }) => console.log(message));`;
+  const storeOptions = { projectName: 'p', connection: 'redis://127.0.0.1:1' };
+  new HeartbeatThread({ storeOptions, options: {}, notify: () => {} }).start().catch(({ message }) => console.log(message));`;
 
 @Injectable()
 class Ticks {
@@ -48,20 +47,9 @@ describe('In a bundle, the heartbeat thread', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const run = async (...args: string[]): Promise<string> => {
-    const { output } = await attempt(process.execPath, ['main.cjs', ...args], { cwd: folder, limitMs: 60_000 });
-    return output.trim();
-  };
-
-  it.each(['redis://127.0.0.1:1', 'postgresql://127.0.0.1:1/p'])(
-    'is started from the file that workerFile names, for %s',
-    async (connection) => {
-      expect(await run('./thread.cjs', connection)).toBe('started');
-    },
-  );
-
   it('is not found without workerFile, and the mistake says what to do', async () => {
-    expect(await run()).toContain('name it in heartbeatThread: { workerFile }');
+    const { output } = await attempt(process.execPath, ['main.cjs'], { cwd: folder, limitMs: 60_000 });
+    expect(output).toContain('name it in heartbeatThread: { workerFile }');
   });
 
   it('gets each new password from the main thread, so that a change costs no lead', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Controller, Injectable, Scope, type Type } from '@nestjs/common';
+import { Controller, Injectable, Scope } from '@nestjs/common';
 import { Interval, type JobEvents, OnJobEvent } from 'nestjs-singleton-job';
 import { problemsOf, startDisabled } from '../support/nest-application.js';
 import { until } from '../../tools/replicas/until.js';
@@ -7,8 +7,6 @@ import { until } from '../../tools/replicas/until.js';
 const RUNNING = { enabled: true, store: 'memory' } as const;
 // what JavaScript writes: the types would refuse it
 const anywhere = OnJobEvent as (event: string) => (target: object, member?: string) => void;
-
-const mistakes = (...providers: Type[]): Promise<readonly string[]> => problemsOf(startDisabled({ providers }));
 
 /** A job that fails, and gets an event itself. */
 @Injectable()
@@ -54,7 +52,7 @@ describe('A method with @OnJobEvent', () => {
       @OnJobEvent('runFailed')
       alert(): void {}
     }
-    expect(await mistakes(Alerts)).toMatchSnapshot();
+    expect(await problemsOf(startDisabled({ providers: [Alerts] }))).toMatchSnapshot();
   });
 
   it('must be on a method of an instance, and not on a class', async () => {
@@ -68,6 +66,6 @@ describe('A method with @OnJobEvent', () => {
     anywhere('runFailed')(Alerts.prototype, 'last');
     anywhere('runFailed')(Alerts, 'all');
     anywhere('runFailed')(Alerts);
-    expect(await mistakes(Alerts)).toMatchSnapshot();
+    expect(await problemsOf(startDisabled({ providers: [Alerts] }))).toMatchSnapshot();
   });
 });

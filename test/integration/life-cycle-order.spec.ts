@@ -1,29 +1,26 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { type DynamicModule, Global, Inject, Injectable, Module, type ModuleMetadata, type Type } from '@nestjs/common';
+import { type DynamicModule, Global, Inject, Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { Interval, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
+import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
 import { deferred } from '../support/deferred.js';
 import { startApplication } from '../support/nest-application.js';
 
 const HOOKS = ['onModuleInit', 'onApplicationBootstrap', 'onModuleDestroy', 'onApplicationShutdown'] as const;
 
-type Hooks = Record<(typeof HOOKS)[number], () => void>;
-
 /** Notes the provider and the hook for every hook that Nest calls. */
 const order: string[] = [];
 
-function hooksOf(who: string): Type<Hooks> {
-  @Injectable()
-  class Recorder implements Hooks {
-    onModuleInit = (): unknown => order.push(`${who} onModuleInit`);
-    onApplicationBootstrap = (): unknown => order.push(`${who} onApplicationBootstrap`);
-    onModuleDestroy = (): unknown => order.push(`${who} onModuleDestroy`);
-    onApplicationShutdown = (): unknown => order.push(`${who} onApplicationShutdown`);
+class Recorder {
+  constructor(who: string) {
+    for (const hook of HOOKS) Reflect.set(this, hook, () => order.push(`${who} ${hook}`));
   }
-  return Recorder;
 }
 
-class Database extends hooksOf('database') {
+class Database extends Recorder {
+  constructor() {
+    super('database');
+  }
+
   query(): void {
     if (order.includes('database onModuleDestroy')) throw new Error('the database is closed');
   }
@@ -31,17 +28,17 @@ class Database extends hooksOf('database') {
 
 /** A job that uses the database from its beginning to its end, and says how that went. */
 @Injectable()
-class Report extends hooksOf('host') {
-  readonly begun = deferred<JobRun>();
+class Report extends Recorder {
+  readonly begun = deferred<undefined>();
   readonly ended = deferred<string>();
 
   constructor(@Inject(Database) private readonly database: Database) {
-    super();
+    super('host');
   }
 
   @Interval('1h')
-  async write(run: JobRun): Promise<void> {
-    this.begun.resolve(run);
+  async write(): Promise<void> {
+    this.begun.resolve(undefined);
     await new Promise((resolve) => setTimeout(resolve, 30));
     try {
       this.database.query();
@@ -59,23 +56,14 @@ class DatabaseModule {}
 @Module({ imports: [DatabaseModule], providers: [Report] })
 class FeatureModule {}
 
-@Global()
-@Module({ imports: [DatabaseModule], providers: [Report] })
-class GlobalFeatureModule {}
-
 const HOSTS: Record<string, ModuleMetadata> = {
   'the root module': { imports: [DatabaseModule], providers: [Report] },
   'a feature module': { imports: [FeatureModule] },
-  'a global module': { imports: [GlobalFeatureModule] },
+  'a global module': { imports: [{ module: FeatureModule, global: true }] },
 };
 
-function nested(module: DynamicModule): Type {
-  @Module({ imports: [module] })
-  class InnerModule {}
-
-  @Module({ imports: [InnerModule] })
-  class OuterModule {}
-  return OuterModule;
+function nested(module: DynamicModule): DynamicModule {
+  return { module: class OuterModule {}, imports: [{ module: class InnerModule {}, imports: [module] }] };
 }
 
 const PLACES: Record<string, (module: DynamicModule, others: ModuleMetadata['imports']) => ModuleMetadata['imports']> =

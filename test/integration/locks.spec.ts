@@ -37,8 +37,18 @@ describe('LockService in an application', () => {
 
   it('connects at first use if jobs are disabled, and then needs a connection', async () => {
     const store = new RecordingStore();
-    const { locks, app } = await start({}, { enabled: false, store });
-    expect(store.calls).toEqual([]);
+    let runs = 0;
+
+    @Injectable()
+    class Prices {
+      @FixedRate('1ms')
+      tick(): void {
+        runs += 1;
+      }
+    }
+    const { locks, app } = await start({ providers: [Prices] }, { enabled: false, store });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([runs, store.calls]).toEqual([0, []]);
     expect(await locks.tryAcquire('nightly-import')).not.toBeNull();
     await app.close();
     expect([store.calls[0], store.calls.at(-1)]).toEqual(['open', 'close']);

@@ -1,8 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
-
-import { Interval as NestInterval, ScheduleModule, Timeout as NestTimeout } from '@nestjs/schedule';
 import {
   Cron,
   FixedRate,
@@ -13,8 +11,7 @@ import {
   type SingletonJobOptionsFactory,
 } from 'nestjs-singleton-job';
 import { RESOLVED_OPTIONS } from '../../libs/singleton-job/src/options/tokens.js';
-import { DISABLED, problemsOf, startApplication, startDisabled } from '../support/nest-application.js';
-import { RecordingStore } from '../support/recording-store.js';
+import { DISABLED, problemsOf, startApplication } from '../support/nest-application.js';
 
 @Injectable()
 class Settings implements SingletonJobOptionsFactory {
@@ -31,6 +28,7 @@ const CONFIG = ConfigModule.forRoot({ ignoreEnvFile: true, load: [() => ({ name:
 type Imports = NonNullable<ModuleMetadata['imports']>;
 
 describe('the module takes its options', () => {
+  const literal = SingletonJobModule.forRoot({ ...DISABLED, projectName: 'literal' });
   const fromService = {
     imports: [CONFIG],
     inject: [ConfigService],
@@ -38,7 +36,7 @@ describe('the module takes its options', () => {
   };
 
   it.each<[what: string, projectName: string, imports: Imports]>([
-    ['a literal', 'literal', [SingletonJobModule.forRoot({ ...DISABLED, projectName: 'literal' })]],
+    ['a literal, imported in two places', 'literal', [literal, { module: class FeatureModule {}, imports: [literal] }]],
     ['a factory with dependencies', 'from-service', [SingletonJobModule.forRootAsync(fromService)]],
     ['a class that it constructs', 'from-class', [SingletonJobModule.forRootAsync({ useClass: Settings })]],
     [
@@ -90,17 +88,6 @@ describe('the module refuses', () => {
       'options of SingletonJobModule; to fix: give forRootAsync() imports with the module that exports what inject names',
     );
   });
-
-  it('the module of a second copy of the package', async () => {
-    @Module({})
-    class CopyModule {}
-    Reflect.set(CopyModule, Symbol.for('nestjs-singleton-job:module'), true);
-    expect(await problemsOf(startDisabled({ imports: [CopyModule] }))).toEqual([
-      expect.stringMatching(
-        /^SingletonJobModule must be imported once, got it in AppModule without options and in App/,
-      ),
-    ]);
-  });
 });
 
 describe('the module logs at the start', () => {
@@ -135,14 +122,12 @@ describe('the module logs at the start', () => {
   it('the first ten jobs, and all of them at debug level', async () => {
     const jobs = Array.from({ length: 11 }, (_, index) => {
       class Job {
+        @FixedRate('1h', { name: `job-${index}` })
         tick(): void {}
       }
-      const descriptor = Object.getOwnPropertyDescriptor(Job.prototype, 'tick') as TypedPropertyDescriptor<() => void>;
-      FixedRate('1h', { name: `job-${index}` })(Job.prototype, 'tick', descriptor);
       return Job;
     });
     const lines = await linesOf({ providers: jobs });
-
     expect(lines).toContainEqual(
       expect.stringMatching(/^log: found 11 jobs on memory: job-0 every 1h; .*; job-9 every 1h; and 1 more$/),
     );
@@ -194,67 +179,7 @@ describe('the module logs at the start', () => {
     }
   });
 
-  class Timers {
-    @NestInterval(1_000_000)
-    beat(): void {}
-  }
-  class WarmUp {
-    @NestTimeout(1_000_000)
-    warmUp(): void {}
-  }
-  const neverRun = (methods: string) =>
-    `these never run: ${methods}. They have decorators of @nestjs/schedule, and its ScheduleModule is not imported. `;
-  const SWITCH_IMPORT = "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'";
-  const BELONGS = '@Timeout has no counterpart here: what each replica does once after its start belongs in';
-
-  it.each<[what: string, root: ModuleMetadata, warning: string]>([
-    ['found none', {}, 'found no jobs: '],
-    ['found an @Interval that never runs', { providers: [Timers] }, `${neverRun('Timers.beat')}${SWITCH_IMPORT}`],
-    [
-      'found an @Interval that runs everywhere',
-      { providers: [Timers], imports: [ScheduleModule.forRoot()] },
-      `these run on every replica, by @nestjs/schedule: Timers.beat. ${SWITCH_IMPORT}`,
-    ],
-    ['found a @Timeout', { providers: [WarmUp] }, `${neverRun('WarmUp.warmUp')}${BELONGS}`],
-    [
-      'found both',
-      { providers: [WarmUp, Timers] },
-      `${neverRun('WarmUp.warmUp, Timers.beat')}${SWITCH_IMPORT}. ${BELONGS}`,
-    ],
-  ])('one warning, if it %s and no job', async (_what, root, warning) => {
-    const lines = await linesOf(root);
-    expect(lines.filter((line) => line.startsWith('warn: '))).toEqual([expect.stringContaining(`warn: ${warning}`)]);
-  });
-});
-
-describe('the module accepts', () => {
-  it('to be imported in two places by one dynamic module, a second application, and to be closed twice', async () => {
-    const once = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' });
-
-    @Module({ imports: [once] })
-    class FeatureModule {}
-
-    await using first = await startApplication({ imports: [once, FeatureModule] });
-    await using second = await startApplication({ imports: [once] });
-    for (const { app } of [first, second]) await expect(app.close()).resolves.toBeUndefined();
-  });
-});
-
-describe('enabled: false', () => {
-  it('finds and checks the jobs, runs none, and does not use the store', async () => {
-    const tick = jest.fn();
-    class Prices {
-      @FixedRate('1ms')
-      tick(): void {
-        tick();
-      }
-    }
-    const store = new RecordingStore();
-    const started = await startDisabled({ providers: [Prices] }, { store });
-    expect(started.jobs()).toHaveLength(1);
-    await started.app.close();
-
-    expect(store.calls).toEqual([]);
-    expect(tick).not.toHaveBeenCalled();
+  it('that it found none', async () => {
+    expect(await linesOf({})).toContainEqual(expect.stringMatching(/^warn: found no jobs: /));
   });
 });
