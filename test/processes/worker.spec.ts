@@ -24,33 +24,11 @@ function start(
 const printed = ({ lines }: WorkerProcess): string => lines.map(({ text }) => text).join('\n');
 
 describe('a worker that cannot start', () => {
-  it.concurrent.each<[string, WorkerVariables, readonly string[]]>([
-    [
-      'of the library',
-      {
-        SINGLETON_JOB_CONNECTION: 'localhost',
-        SINGLETON_JOB_HEARTBEAT_INTERVAL: '5s',
-        SINGLETON_JOB_LOCK_EXPIRY: '10 s',
-      },
-      [
-        '- connection (SINGLETON_JOB_CONNECTION) must be a redis://, rediss:// or postgresql:// URL',
-        '- lockExpiry (SINGLETON_JOB_LOCK_EXPIRY) must be a duration such as 500 (milliseconds)',
-      ],
-    ],
-    [
-      'of a job',
-      { SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: '0 3 * *' },
-      ['- cron (SINGLETON_JOB_JOBS__DAILY_REPORT__CRON) of DailyReport.write: '],
-    ],
-    [
-      'of its own',
-      { LOG_LEVEL: 'loud', DAILY_REPORT_TAKES: '2' },
-      ['- LOG_LEVEL must be one of', '- DAILY_REPORT_TAKES must be'],
-    ],
-  ])('names the mistake in a variable %s without a stack, and exits with 1', async (_, variables, messages) => {
-    const worker = start(variables);
+  it.concurrent('names the mistakes in its variables without a stack, and exits with 1', async () => {
+    const worker = start({ SINGLETON_JOB_CONNECTION: 'localhost', SINGLETON_JOB_LOCK_EXPIRY: '10 s' });
     expect(await worker.exited).toEqual({ code: 1, signal: null });
-    for (const message of messages) expect(printed(worker)).toContain(message);
+    expect(printed(worker)).toContain('- connection (SINGLETON_JOB_CONNECTION) must be a redis://');
+    expect(printed(worker)).toContain('- lockExpiry (SINGLETON_JOB_LOCK_EXPIRY) must be a duration');
     expect(printed(worker)).not.toMatch(/^\s+at /m);
     expect(worker.events).toEqual([]);
   });
