@@ -7,9 +7,9 @@ import { JOB_OPTIONS } from '../../libs/singleton-job/src/options/job-option-tab
 import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
 import { type OptionRow } from '../../libs/singleton-job/src/options/option-table.js';
 import { JOB_DOCS, MODULE_DOCS, OPTIONS_PAGE, withTables } from '../support/options-page.js';
+import { ROOT } from '../../tools/workspace/paths.js';
 import { pagesUnder, readPage as read } from '../support/pages.js';
 
-const ROOT = join(import.meta.dirname, '../..');
 const ADR = 'docs/adr';
 
 const adrs = readdirSync(join(ROOT, ADR))

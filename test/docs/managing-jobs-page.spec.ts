@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { type JobStatus, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { startDisabled } from '../support/nest-application.js';
+import { readPage } from '../support/pages.js';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/managing-jobs.md'), 'utf8');
+const page = readPage('docs/managing-jobs.md');
 
 describe('docs/managing-jobs.md', () => {
   it('has every field of a status, in order', async () => {

@@ -1,8 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ROOT } from '../../tools/workspace/paths.js';
+import { readPage } from '../support/pages.js';
 
-const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = join(ROOT, 'libs/singleton-job/src');
 
 /**
@@ -20,7 +21,7 @@ function texts(): string {
 }
 
 it('each message of the page on troubleshooting is one of the library', () => {
-  const page = readFileSync(join(ROOT, 'docs/troubleshooting.md'), 'utf8');
+  const page = readPage('docs/troubleshooting.md');
   const symptoms = [...page.matchAll(/^\| (?!you see)([^|]+) \|/gm)].map(([, cell = '']) => cell);
   const messages = symptoms.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, message = '']) => message));
   const library = texts();
