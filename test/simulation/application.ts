@@ -15,7 +15,7 @@ import { fixedRate } from '../../libs/singleton-job/src/schedule/fixed-rate.js';
 import { interval } from '../../libs/singleton-job/src/schedule/interval.js';
 import { type Store } from '../../libs/singleton-job/src/store/store.js';
 import { type CommandKind, type FaultOf, type JobPlan } from './story.js';
-import { type Chance } from './timeline.js';
+import { type Chance } from './chance.js';
 
 /** Sees everything that happens in an application. */
 export type Observer = Required<Pick<ReplicaObserver, 'gained' | 'seen' | 'synced'>> & JobObserver;

@@ -70,7 +70,7 @@ const HAPPEN: {
     act(one, () => world.stop(one));
     world.back(fault);
     await world.sleep(KILL_MS);
-    if (one.state !== 'dead') world.rules.killedInStop(one, fault.at);
+    if (!one.isDead) world.rules.killedInStop(one, fault.at);
     world.die(one);
   },
   start: (world, { place }) => {
@@ -113,8 +113,8 @@ function disturbsMs(fault: Fault): number {
 /** Plans a fault. */
 export function plan(world: World, fault: Fault): void {
   if (fault.kind === 'restart' && fault.data === 'copy')
-    world.at(fault.at - fault.ageMs, () => world.snapshots.set(fault, world.server.snapshot()));
-  world.at(fault.at, () => {
+    world.after(fault.at - fault.ageMs, () => world.snapshots.set(fault, world.server.snapshot()));
+  world.after(fault.at, () => {
     world.say('FAULT', fault);
     const isOfProcess = 'place' in fault && fault.kind !== 'noise' && fault.kind !== 'hints';
     const one = isOfProcess ? world.alive(fault.place) : undefined;
@@ -127,7 +127,7 @@ export function plan(world: World, fault: Fault): void {
 
 /** In the main thread of a process that does not stop. */
 function act(one: SimulatedProcess, what: () => unknown): void {
-  one.deliver(() => {
+  one.clock.deliver(() => {
     if (!one.isStopping) void what();
   });
 }

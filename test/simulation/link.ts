@@ -5,8 +5,9 @@ import {
   type SyncRequest,
   type SyncResult,
 } from '../../libs/singleton-job/src/store/store.js';
+import { type ProcessClock } from '../../libs/singleton-job/src/testing/replicas/process-clock.js';
 import { Listeners } from '../../libs/singleton-job/src/store/listeners.js';
-import { type Deliver, type SimulatedProcess } from './simulated-process.js';
+import { type SimulatedProcess } from './simulated-process.js';
 import { type RequestKind } from './story.js';
 import { type World } from './world.js';
 
@@ -53,7 +54,7 @@ export class Link implements Store {
   constructor(
     private readonly world: World,
     private readonly process: SimulatedProcess,
-    private readonly deliver: Deliver,
+    private readonly clock: ProcessClock,
   ) {
     if (!world.setting.canPublish) return;
     this.publish = async (names) => {
@@ -125,7 +126,7 @@ export class Link implements Store {
   }
 
   #tell(report: (listener: StoreListener) => void): void {
-    this.deliver(() => {
+    this.clock.deliver(() => {
       this.#listeners.each(report);
     });
   }
@@ -161,17 +162,17 @@ export class Link implements Store {
     let fail: (reason: string) => void = () => undefined;
     const lost = new Promise<never>((_resolve, reject) => {
       fail = (reason) => {
-        this.deliver(() => {
+        this.clock.deliver(() => {
           reject(new Error(reason));
         });
       };
     });
     connection.open.add(fail);
-    const timeout = this.process.clock(this.deliver).setTimer(this.world.setting.timeoutMs, () => {
+    const timeout = this.clock.setTimer(this.world.setting.timeoutMs, () => {
       fail('timed out');
       if (this.#connection === connection) this.break('timed out');
     });
-    const heard = (): Promise<void> => new Promise(this.deliver);
+    const heard = (): Promise<void> => new Promise(this.clock.deliver.bind(this.clock));
     const answer = this.#travel(request, connection).finally(heard);
     try {
       return await Promise.race([answer, lost]);
@@ -200,7 +201,7 @@ export class Link implements Store {
     const travel = async (way: 'out' | 'in', ms: number): Promise<void> => {
       const at = world.t + ms;
       if (setting.isOrdered) connection[way] = Math.max(at, connection[way] + 1e-3);
-      await world.until(setting.isOrdered ? connection[way] : at);
+      await world.sleep((setting.isOrdered ? connection[way] : at) - world.t);
     };
 
     if (this.isCut() || fate === 'lost' || fate === 'late') {

@@ -263,7 +263,7 @@ export class Rules {
       }
       known.led = known.led.filter((led) => led.process !== process);
     }
-    process.isOver = true;
+    process.clock.kill();
   }
 
   /** As the process would find if it looked at its clocks now, and at what its heartbeat thread has reported. */
@@ -277,7 +277,7 @@ export class Rules {
       const isOurs = id === term.lease.id && incarnation === process.replica.view.incarnation.id;
       if (isOurs && term.reclaim === undefined && sent.now + ms > now) [now, wall] = [sent.now + ms, sent.wall + ms];
     }
-    return process.now() < now && process.wallNow() < wall;
+    return process.clock.now() < now && process.clock.wallNow() < wall;
   }
 
   #checkOverlap(name: string): void {
@@ -322,7 +322,7 @@ export class Rules {
       const key = `${name}@${occurrence}`;
       const first = this.#starts.get(key);
       this.world.say(process.id, 'RUNS', key);
-      const again = { led, process, aheadMs: process.aheadMs };
+      const again = { led, process, aheadMs: process.clock.aheadMs };
       const isExcused = first === undefined || this.#mayStartAgain(name, occurrence, first, again);
       this.#check('S3', isExcused, `${key} started twice, by ${String(first?.process.id)} and ${process.id}`);
       this.#starts.set(key, again);

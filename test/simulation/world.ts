@@ -1,15 +1,21 @@
 import { Application, Thread } from './application.js';
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
+import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
 import { plan } from './faults.js';
 import { Link } from './link.js';
 import { Rules } from './rules.js';
 import { SimulatedServer } from './server.js';
 import { EPOCH_MS, SimulatedProcess } from './simulated-process.js';
 import { type Fate, FATES, type Fault, type FaultOf, type PlacePlan, type RequestKind, type Story } from './story.js';
-import { Chance, Timeline } from './timeline.js';
+import { Chance } from './chance.js';
+
+/** How often it is asked whether a rule was broken, which ends a story. */
+const LOOK_EVERY_MS = 500;
 
 /** Replicas, their clocks, the way to the store and the store, in one process: plays one story. */
-export class World extends Timeline {
+export class World {
+  /** Virtual time. All promises settle between two of its timers, so a story is always the same. */
+  readonly clock = new ManualClock();
   readonly chance: Chance;
   readonly processes: SimulatedProcess[] = [];
   readonly server: SimulatedServer;
@@ -33,7 +39,6 @@ export class World extends Timeline {
     readonly story: Story,
     private readonly isTold = false,
   ) {
-    super();
     const { seed, isHidden, storeRate } = story.setting;
     this.chance = new Chance(seed);
     this.server = new SimulatedServer({ wallNow: () => EPOCH_MS + this.t * storeRate }, isHidden ? '' : 's0');
@@ -46,13 +51,25 @@ export class World extends Timeline {
 
   async play(): Promise<void> {
     for (const [place, { startAt }] of this.setting.places.entries())
-      this.at(startAt, () => {
+      this.after(startAt, () => {
         this.start(place);
       });
     for (const fault of this.story.faults) plan(this, fault);
     this.rules.begin();
-    await this.letHappen(this.story.endMs, () => this.rules.violation !== undefined);
+    while (this.t < this.story.endMs && this.rules.violation === undefined) await this.clock.advance(LOOK_EVERY_MS);
     this.rules.end();
+  }
+
+  get t(): number {
+    return this.clock.now();
+  }
+
+  after(ms: number, happen: () => void): void {
+    this.clock.setTimer(ms, happen);
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.clock.sleep(ms);
   }
 
   /** Whether the server is up, in this life. */
@@ -115,17 +132,16 @@ export class World extends Timeline {
     const plan = setting.places[place] as PlacePlan;
     const one = new SimulatedProcess(`r${place}-${this.processes.length}`, place, plan, this);
     this.processes.push(one);
-    const clock = one.clock(one.deliver);
-    one.link = new Link(this, one, one.deliver);
+    one.link = new Link(this, one, one.clock);
     if (setting.hasThread) {
-      one.threadLink = new Link(this, one, one.deliverToThread);
-      one.thread = new Thread(one.clock(one.deliverToThread), one.threadLink);
+      one.threadLink = new Link(this, one, one.threadClock);
+      one.thread = new Thread(one.threadClock, one.threadLink);
     }
     const { lacks, otherLifeMs } = plan;
     const jobs = setting.jobs
       .map((job, index) => (index === 0 ? { ...job, lifeMs: otherLifeMs ?? job.lifeMs } : job))
       .filter(({ name }) => name !== lacks);
-    const { id, link: store, thread } = one;
+    const { id, clock, link: store, thread } = one;
     const observer = this.rules.observerOf(one);
     one.app = new Application({ id, clock, store, chance, lifeMs: setting.lifeMs, jobs, thread, observer });
     this.say('START', id);
@@ -133,11 +149,11 @@ export class World extends Timeline {
 
   alive(place: number): SimulatedProcess | undefined {
     if (place < 0) return this.processes.find(({ isWell }) => isWell);
-    return this.processes.find((one) => one.place === place && one.state !== 'dead' && !one.isOver);
+    return this.processes.find((one) => one.place === place && !one.isOver);
   }
 
   die(one: SimulatedProcess): void {
-    if (one.state === 'dead') return;
+    if (one.isDead) return;
     if (!one.isOver) this.rules.over(one);
     one.die();
     this.rules.faultUntil(this.t);
@@ -157,14 +173,14 @@ export class World extends Timeline {
     await one.app.stop();
     // what runs keeps the process
     while (this.setting.jobs.some(({ name }) => one.app.isBusy(name)))
-      await new Promise<void>((resolve) => one.clock(one.deliver).setTimer(10, resolve));
+      await new Promise<void>((resolve) => one.clock.setTimer(10, resolve));
     this.die(one);
   }
 
   /** The last words of a process that crashes. */
   async crash(one: SimulatedProcess): Promise<void> {
-    const { thread, state } = one;
-    if (thread !== undefined && state === 'running') {
+    const { thread } = one;
+    if (thread !== undefined && one.isRunning) {
       this.rules.over(one);
       this.rules.faultUntil(this.t + 200);
       await Promise.race([thread.endLeases().catch(() => undefined), this.sleep(200)]);

@@ -5,7 +5,7 @@ import { ProcessClock } from '../../libs/singleton-job/src/testing/replicas/proc
  * How a process is halted. `paused`: both of its clocks continue (SIGSTOP, a blocked event loop). `suspended`: its
  * monotonic clock stops (a host that sleeps).
  */
-type Standstill = 'paused' | 'suspended';
+export type Standstill = 'paused' | 'suspended';
 
 /** Fractions of a millisecond do not add up exactly. */
 const ROUNDING_MS = 0.001;
@@ -63,20 +63,24 @@ export class HaltingClock extends ProcessClock {
     this.#haltedAtMs = this.common.now();
   }
 
-  /** The process continues. The timers that came due fire before it reads from the network. */
+  /** The process continues. */
   resume(): void {
     if (this.#halted === 'suspended') this.#suspendedForMs += this.common.now() - this.#haltedAtMs;
     this.#halted = undefined;
     // each in its own turn, as in an event loop
-    for (const held of [this.#due, this.#arrivals])
-      for (const go of held.splice(0))
-        super.setTimer(0, () => {
-          this.#whenRunning(held, go);
-        });
+    for (const go of this.inOrder([...this.#due.splice(0), ...this.#arrivals.splice(0)])) super.setTimer(0, go);
+  }
+
+  /** The timers that came due fire before it reads from the network. */
+  protected inOrder<T>(waiting: readonly T[]): readonly T[] {
+    return waiting;
   }
 
   #whenRunning(held: (() => void)[], go: () => void): void {
     if (this.#halted === undefined) go();
-    else held.push(go);
+    else
+      held.push(() => {
+        this.#whenRunning(held, go);
+      });
   }
 }
