@@ -14,8 +14,10 @@ import { cron } from '../../libs/singleton-job/src/schedule/cron/cron.js';
 import { fixedRate } from '../../libs/singleton-job/src/schedule/fixed-rate.js';
 import { interval } from '../../libs/singleton-job/src/schedule/interval.js';
 import { type Store } from '../../libs/singleton-job/src/store/store.js';
+import { job } from '../support/job.js';
 import { type CommandKind, type FaultOf, type JobPlan } from './story.js';
-import { type Chance } from './chance.js';
+import { type SimulatedProcess } from './simulated-process.js';
+import { type World } from './world.js';
 
 /** Sees everything that happens in an application. */
 export type Observer = Required<Pick<ReplicaObserver, 'gained' | 'seen' | 'synced'>> & JobObserver;
@@ -33,24 +35,28 @@ export class Application {
   #sent = 0;
 
   constructor(
-    private readonly parts: {
-      readonly id: string;
-      readonly clock: Clock;
-      readonly store: Store;
-      readonly chance: Chance;
-      readonly lifeMs: number;
-      /** Those that it has. */
-      readonly jobs: readonly JobPlan[];
-      readonly thread: Thread | undefined;
-      readonly observer: Observer;
-    },
+    private readonly world: World,
+    private readonly process: SimulatedProcess,
+    /** Those that it has. */
+    jobs: readonly JobPlan[],
   ) {
-    const { id, clock, store, chance, lifeMs, jobs, thread, observer } = parts;
-    const settings = { lockExpiry: lifeMs, shutdownTimeout: chance.oneOf([3_000, 7_000]), observers: [observer] };
+    const { id, clock, link: store, thread } = process;
+    const { chance, setting, rules } = world;
+    const observer = rules.observerOf(process);
+    const settings = {
+      lockExpiry: setting.lifeMs,
+      shutdownTimeout: chance.oneOf([3_000, 7_000]),
+      observers: [observer],
+    };
     const options = resolveOptions({ projectName: 'p', store, ...settings }, {}, id);
     this.#services = createServices(options, { id, clock, store, random: chance.next, backup: thread });
     const { pool, replica } = this.#services;
-    watch(replica.observer, observer);
+    const { observer: reports } = replica;
+    // it hears of everything before the library reports it
+    for (const kind of ['gained', 'seen', 'synced'] as const) {
+      const [note, report] = [observer[kind], reports[kind]?.bind(reports)] as ((...what: unknown[]) => void)[];
+      reports[kind] = (...what: unknown[]) => (note?.(...what), report?.(...what));
+    }
     this.#commands = new JobCommands({ replica, storeName: store.name });
     this.#jobs = new Map(jobs.map((plan) => [plan.name, this.#jobOf(plan)]));
     for (const name of this.#jobs.keys()) this.add(name);
@@ -64,25 +70,18 @@ export class Application {
   }
 
   #jobOf(plan: JobPlan): Job {
-    const { name, periodMs, lifeMs } = plan;
+    const { name, periodMs, lifeMs: lockExpiryMs } = plan;
     const schedules = { rate: fixedRate, interval, cron: () => cron(`*/${periodMs / 1_000} * * * * *`) };
-    return {
-      name,
-      location: name,
-      schedule: schedules[plan.kind](periodMs),
-      enabled: true,
-      lockExpiryMs: lifeMs,
-      timeoutMs: undefined,
-      warnAfterMs: undefined,
-      overlap: 'skip',
-      initialDelayMs: 0,
-      misfireGraceMs: 8_000 + 2 * lifeMs + Math.min(3_000, lifeMs / 4),
-      invoke: (run) => this.#work(plan, run),
-    };
+    const misfireGraceMs = 8_000 + 2 * lockExpiryMs + Math.min(3_000, lockExpiryMs / 4);
+    const schedule = schedules[plan.kind](periodMs);
+    return job({ name, schedule, lockExpiryMs, misfireGraceMs, run: (run) => this.#work(plan, run) });
   }
 
   #work({ longRunMs, runMs, isStubborn }: JobPlan, { signal }: JobRun): Promise<void> {
-    const { clock, chance } = this.parts;
+    const {
+      world: { chance },
+      process: { clock },
+    } = this;
     return new Promise((resolve) => {
       clock.setTimer(chance.is(0.1) ? longRunMs : runMs * chance.next(), resolve);
       if (!isStubborn) signal.addEventListener('abort', () => clock.setTimer(chance.next() * 10, resolve));
@@ -128,7 +127,7 @@ export class Application {
 
   /** The id of the next command. */
   nextCommand(): string {
-    return `${this.parts.id}#${this.#sent + 1}`;
+    return `${this.process.id}#${this.#sent + 1}`;
   }
 
   /** Resolves to what the caller is told. */
@@ -152,7 +151,7 @@ export class Application {
     if (handle === null) return;
     acquired();
     await new Promise<void>((resolve) => {
-      this.parts.clock.setTimer(holdMs, resolve);
+      this.process.clock.setTimer(holdMs, resolve);
       handle.signal.addEventListener('abort', () => {
         resolve();
       });
@@ -161,35 +160,18 @@ export class Application {
   }
 }
 
-/** Tells the observer before the reports of the library. */
-function watch(reports: ReplicaObserver, observer: Observer): void {
-  const [gained, seen, synced] = [
-    reports.gained?.bind(reports),
-    reports.seen?.bind(reports),
-    reports.synced?.bind(reports),
-  ];
-  reports.gained = (...term) => (observer.gained(...term), gained?.(...term));
-  reports.seen = (...record) => (observer.seen(...record), seen?.(...record));
-  reports.synced = (...answer) => (observer.synced(...answer), synced?.(...answer));
-}
-
 /** A heartbeat thread without a thread. */
-export class Thread implements HeartbeatBackup {
-  /** The main thread has not taken them yet. */
-  readonly reports: BackupReport[] = [];
-  readonly #heartbeats: BackupHeartbeats;
-
+export class Thread extends BackupHeartbeats implements HeartbeatBackup {
   constructor(
     clock: Clock,
     private readonly store: Store,
+    /** The main thread has not taken them yet. */
+    readonly reports: BackupReport[] = [],
   ) {
-    const report = (one: BackupReport): number => this.reports.push(one);
-    this.#heartbeats = new BackupHeartbeats({ clock, store, report, reportUnreachable: () => undefined });
+    super({ clock, store, report: (one) => reports.push(one), reportUnreachable: () => undefined });
   }
 
-  readonly update: HeartbeatBackup['update'] = (state) => {
-    this.#heartbeats.receive(state);
-  };
+  readonly update = this.receive.bind(this);
 
   takeReports(): readonly BackupReport[] {
     return this.reports.splice(0);
@@ -197,10 +179,5 @@ export class Thread implements HeartbeatBackup {
 
   close(): Promise<void> {
     return this.store.close();
-  }
-
-  /** The process ends by itself. */
-  endLeases(): Promise<void> {
-    return this.#heartbeats.endLeases();
   }
 }

@@ -113,8 +113,8 @@ function disturbsMs(fault: Fault): number {
 /** Plans a fault. */
 export function plan(world: World, fault: Fault): void {
   if (fault.kind === 'restart' && fault.data === 'copy')
-    world.after(fault.at - fault.ageMs, () => world.snapshots.set(fault, world.server.snapshot()));
-  world.after(fault.at, () => {
+    world.setTimer(fault.at - fault.ageMs, () => world.snapshots.set(fault, world.server.snapshot()));
+  world.setTimer(fault.at, () => {
     world.say('FAULT', fault);
     const isOfProcess = 'place' in fault && fault.kind !== 'noise' && fault.kind !== 'hints';
     const one = isOfProcess ? world.alive(fault.place) : undefined;
@@ -152,14 +152,14 @@ async function restart(world: World, fault: FaultOf<'restart'>): Promise<void> {
   await world.sleep(fault.downMs);
   const before = server.snapshot();
   const old = fault.data === 'old' ? world.oldServers.at(-1) : undefined;
-  world.oldServers.push({ id: server.id, data: before });
+  world.oldServers.push({ id: server.server, data: before });
   const kept = { copy: world.snapshots.get(fault), kept: before, none: undefined, old: before }[fault.data];
   server.become(old?.id ?? (setting.isHidden ? '' : `s${world.life}`), old?.data ?? kept);
   server.jump(fault.clockMs);
   world.isUp = true;
   if (!fault.refuses) world.breakAll();
-  for (const release of world.heldByProxy.splice(0)) world.after(world.chance.between(0, 3), release);
+  for (const release of world.heldByProxy.splice(0)) world.setTimer(world.chance.between(0, 3), release);
   world.rules.faultUntil(world.t + RECONNECT_MS);
   rules.restarted(fault, before);
-  world.say('STORE UP', server.id);
+  world.say('STORE UP', server.server);
 }

@@ -27,12 +27,6 @@ interface Request<T> {
   readonly work: () => () => T;
 }
 
-interface Answer<T> {
-  readonly value: T;
-  readonly readAt: number;
-  readonly at: number;
-}
-
 const nothing = (): Promise<never> => new Promise(() => undefined);
 
 /**
@@ -68,17 +62,17 @@ export class Link implements Store {
   }
 
   async sync(request: SyncRequest): Promise<SyncResult> {
-    const { server } = this.world;
+    const { world } = this;
     const { grant, revoke } = request;
+    const work = () => {
+      const [readAt, finish] = [world.t, world.server.beginSync(request)];
+      return () => ({ result: finish(), at: { readAt, syncedAt: world.t } });
+    };
     // without what most requests do
-    const words = [
-      'sync',
-      ...(grant.length > 0 ? ['grant', grant] : []),
-      ...(revoke.length > 0 ? ['revoke', revoke] : []),
-    ];
-    const answer = await this.#ask({ kind: 'sync', words, work: () => server.beginSync(request) });
-    [this.readAt, this.syncedAt] = [answer.readAt, answer.at];
-    return answer.value;
+    const words = grant.length + revoke.length === 0 ? ['sync'] : ['sync', { grant, revoke }];
+    const { result, at } = await this.#ask({ kind: 'sync', words, work });
+    Object.assign(this, at);
+    return result;
   }
 
   async compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]> {
@@ -89,7 +83,7 @@ export class Link implements Store {
       rules.written(request, revisions);
       return revisions;
     };
-    return (await this.#ask({ kind: 'compareAndSet', words, work: () => write })).value;
+    return this.#ask({ kind: 'compareAndSet', words, work: () => write });
   }
 
   open(): void {
@@ -156,7 +150,7 @@ export class Link implements Store {
   }
 
   /** Whatever the process hears first counts: the answer, an error, the end of the connection, or the timeout. */
-  async #ask<T>(request: Request<T>): Promise<Answer<T>> {
+  async #ask<T>(request: Request<T>): Promise<T> {
     const connection = this.#connection;
     if (connection === undefined) throw new Error('not connected');
     let fail: (reason: string) => void = () => undefined;
@@ -183,7 +177,7 @@ export class Link implements Store {
   }
 
   /** There and back. It never settles if no answer arrives, and rejects with an error that arrives. */
-  async #travel<T>({ kind, words, work }: Request<T>, connection: Connection): Promise<Answer<T>> {
+  async #travel<T>({ kind, words, work }: Request<T>, connection: Connection): Promise<T> {
     const { world, process } = this;
     const { chance, setting } = world;
     const { fate, lateMs } = world.fateOf(process.place, kind);
@@ -214,12 +208,12 @@ export class Link implements Store {
     if (fate === 'rejected-before') throw new Error('rejected');
     while (!world.isUp && setting.hasProxy) await world.nextServer();
     if (!world.isUp && world.refuses) throw new Error('refused');
-    const { life, t: readAt } = world;
+    const { life } = world;
     if (!world.serves(setting.hasProxy ? life : connection.life)) return nothing();
     const part = work();
     if (kind === 'sync' && setting.isSplit) await world.sleep(chance.between(0, 2 * setting.delayMs[1]));
     if (!world.serves(life)) return nothing();
-    const answer = { value: carryOut(part), readAt, at: world.t };
+    const answer = carryOut(part);
     if (fate === 'doubled') void repeat(chance.is(0.3) ? chance.between(0.05, 1) : chance.between(0, 30_000));
     if (fate === 'answer-lost' || this.isCut()) return nothing();
     await travel('in', world.delay());

@@ -31,7 +31,7 @@ export const RULES = {
 export type Rule = keyof typeof RULES;
 
 /** What is known of a process. */
-class Watched {
+export class Watched {
   /** When a record that it has seen was read, by name. */
   readonly seenAt = new Map<string, number>();
   /** When its last sync was carried out, and the last one before an incarnation that it has not settled in. */
@@ -63,7 +63,6 @@ class Known {
 interface Led {
   readonly term: Term;
   readonly process: SimulatedProcess;
-  readonly watched: Watched;
   readonly beganAt: number;
   /** A newer term that it was allowed to overlap with. */
   excusedBeside?: Term;
@@ -99,6 +98,7 @@ export class Rules {
   #hintsCalmAt = 0;
   readonly #faults: { readonly from: number; readonly to: number }[] = [];
   readonly #maxLifeMs: number;
+  readonly sampleMs: number;
   readonly #heartbeatMs: number;
   readonly #boundMs: number;
   // what happened to the store
@@ -133,6 +133,7 @@ export class Rules {
   constructor(private readonly world: World) {
     const { lifeMs, jobs } = world.setting;
     this.#maxLifeMs = Math.max(lifeMs, ...jobs.map((job) => job.lifeMs));
+    this.sampleMs = this.#maxLifeMs < 2_000 ? 100 : 250;
     this.#heartbeatMs = Math.min(3_000, this.#maxLifeMs / 4);
     this.#boundMs = this.#maxLifeMs + this.#heartbeatMs + 1_500;
   }
@@ -153,13 +154,6 @@ export class Rules {
     this.world.say('**', rule, text);
   }
 
-  begin(): void {
-    this.world.after(this.#maxLifeMs < 2_000 ? 100 : 250, () => {
-      this.#sample();
-      this.begin();
-    });
-  }
-
   faultUntil(to: number): void {
     this.#lastFault = Math.max(this.#lastFault, to);
     this.#faults.push({ from: this.#t, to });
@@ -176,11 +170,7 @@ export class Rules {
   // ---- Terms
 
   observerOf(process: SimulatedProcess): Observer {
-    const watched = new Watched();
-    const { link } = process;
-    const ended = (info: RunInfo): void => {
-      this.#runEnded(process, info);
-    };
+    const { link, watched } = process;
     return {
       synced: (_sync, _result, isNew) => {
         if (isNew) {
@@ -194,14 +184,13 @@ export class Rules {
       // a leader does not go by what it reads while a write is under way: its answer is newer
       seen: ({ name, writer }) => writer.isOpen || watched.seenAt.set(name, link.readAt),
       gained: (term) => {
-        this.#began({ term, process, watched, beganAt: this.#t });
+        this.#began({ term, process, beganAt: this.#t });
       },
-      runStarted: (info) => {
-        this.#runStarted(process, info);
+      onEvent: ({ event, payload }) => {
+        if (event === 'runStarted') this.#runStarted(process, payload);
+        if (event === 'runSucceeded' || event === 'runFailed' || event === 'runCancelled')
+          this.#runEnded(process, payload);
       },
-      runSucceeded: ended,
-      runFailed: ended,
-      runCancelled: ended,
     };
   }
 
@@ -246,7 +235,13 @@ export class Rules {
   }
 
   /** Nothing has disturbed the replica since it met the incarnation, and that is long enough. */
-  #wasInTime({ term, beganAt, watched: { metAt } }: Led): boolean {
+  #wasInTime({
+    term,
+    beganAt,
+    process: {
+      watched: { metAt },
+    },
+  }: Led): boolean {
     const isCalm = this.#faults.every(
       ({ from, to }) => to < metAt - 1 || from > this.#t || (from === to && to < metAt),
     );
@@ -339,7 +334,7 @@ export class Rules {
   /** A request was carried out. */
   carriedOut(isLate: boolean): void {
     if (isLate) this.faultUntil(this.#t);
-    const { noted } = this.world.server;
+    const { noted } = this.world.server.data;
     if (noted?.id === this.#noted) return;
     if (this.#ids.size > 0 && noted?.isFirst === true && !this.#ids.has(noted.id)) this.#falseFirstAt = this.#t;
     this.#noted = noted?.id;
@@ -374,7 +369,7 @@ export class Rules {
     if (isUnseen && clockMs > 0) this.#jumpedAheadAt = this.#t;
     if (data === 'kept') return;
     if (isUnseen) {
-      const met = server.noted?.id;
+      const met = server.data.noted?.id;
       this.#hiddenLossAt = this.#t;
       this.#aware = processes.filter(({ replica: { view } }) => !view.isEmpty && view.incarnation.id !== met);
     }
@@ -404,7 +399,8 @@ export class Rules {
 
   // ---- Whether things go on, at samples
 
-  #sample(): void {
+  /** Called every `sampleMs`. */
+  sample(): void {
     for (const name of this.#known.keys()) this.#checkOverlap(name);
     for (const { name: job, kind, periodMs, longRunMs } of this.world.setting.jobs) {
       const name = jobRecord(job);
@@ -488,14 +484,15 @@ export class Rules {
 
   /** An overlap that was allowed goes on until a new incarnation is settled, and until both have seen the record. */
   #goesOnBeside(older: Led, newer: Led): boolean {
-    const hasSeen = ({ watched }: Led, { term: { name, holder } }: Led): boolean =>
+    const hasSeen = ({ process: { watched } }: Led, { term: { name, holder } }: Led): boolean =>
       (watched.seenAt.get(name) ?? -Infinity) > (this.#wroteAt.get(holder) ?? Infinity);
     const isReclaiming = older.term.reclaim !== undefined || newer.term.reclaim !== undefined;
     const isUnknown = !hasSeen(older, newer) || !hasSeen(newer, older);
     return older.excusedBeside === newer.term && (isReclaiming || isUnknown);
   }
 
-  #mayOverlap({ process, term, beganAt, watched }: Led, newer: Led): boolean {
+  #mayOverlap({ process, term, beganAt }: Led, newer: Led): boolean {
+    const { watched } = process;
     const { name, lease, reclaim } = term;
     const sureAt = watched.sureAt(term);
     const isAfterLoss = newer.process.bornAt > (this.#losses.at(-1)?.at ?? Infinity);

@@ -5,6 +5,9 @@ import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server
 
 /** The store of a story. */
 export class SimulatedServer extends FaultyServer {
+  declare server: string;
+  declare data: MemoryData;
+
   /** Reads the records now, and the leases when the result is called. */
   beginSync(request: SyncRequest): () => SyncResult {
     const time = this.now();
@@ -20,14 +23,6 @@ export class SimulatedServer extends FaultyServer {
   become(server: string, snapshot: MemoryData = new MemoryData()): void {
     this.restart(snapshot);
     this.server = server;
-  }
-
-  get id(): string {
-    return this.server;
-  }
-
-  get noted(): MemoryData['noted'] {
-    return this.data.noted;
   }
 
   /** What the record says. */

@@ -1,8 +1,9 @@
 import { type Timer } from '../../libs/singleton-job/src/base/time/clock.js';
 import { type Replica } from '../../libs/singleton-job/src/leadership/replica.js';
 import { HaltingClock } from '../support/halting-clock.js';
-import { type Application, type Thread } from './application.js';
-import { type Link } from './link.js';
+import { Application, Thread } from './application.js';
+import { Link } from './link.js';
+import { Watched } from './rules.js';
 import { type PlacePlan } from './story.js';
 import { type World } from './world.js';
 
@@ -21,12 +22,12 @@ class ThreadClock extends HaltingClock {
 
   constructor(
     private readonly world: World,
-    { rate, skewMs }: PlacePlan,
+    { rate, skewMs }: Pick<PlacePlan, 'rate' | 'skewMs'>,
   ) {
     super({
       now: () => world.t * rate,
       wallNow: () => EPOCH_MS + world.t,
-      setTimer: (delayMs, fire) => world.clock.setTimer(delayMs / rate, fire),
+      setTimer: (delayMs, fire) => world.setTimer(delayMs / rate, fire),
       afterIo: () => world.sleep(0),
     });
     this.aheadMs = skewMs;
@@ -62,24 +63,34 @@ export class SimulatedProcess {
   readonly threadClock: ThreadClock;
   #standstill: Standstill | undefined;
   isStopping = false;
-  app!: Application;
-  link!: Link;
-  thread: Thread | undefined;
-  threadLink: Link | undefined;
+  readonly link: Link;
+  readonly threadLink: Link | undefined;
+  readonly thread: Thread | undefined;
+  readonly app: Application;
   /** For the rules. */
+  readonly watched = new Watched();
   readonly bornAt: number;
   resumedAt = -Infinity;
   suspendedAt = -Infinity;
   wallSteppedAt = -Infinity;
 
   constructor(
+    private readonly world: World,
     readonly id: string,
     readonly place: number,
-    plan: PlacePlan,
-    private readonly world: World,
   ) {
+    const { lacks, otherLifeMs, ...clock } = world.setting.places[place] as PlacePlan;
     this.bornAt = world.t;
-    [this.clock, this.threadClock] = [new ThreadClock(world, plan), new ThreadClock(world, plan)];
+    [this.clock, this.threadClock] = [new ThreadClock(world, clock), new ThreadClock(world, clock)];
+    this.link = new Link(world, this, this.clock);
+    if (world.setting.hasThread) {
+      this.threadLink = new Link(world, this, this.threadClock);
+      this.thread = new Thread(this.threadClock, this.threadLink);
+    }
+    const jobs = world.setting.jobs
+      .map((job, index) => (index === 0 ? { ...job, lifeMs: otherLifeMs ?? job.lifeMs } : job))
+      .filter(({ name }) => name !== lacks);
+    this.app = new Application(world, this, jobs);
   }
 
   /** Nothing runs in it any more: it is dead, or its heartbeat thread alone says goodbye. */

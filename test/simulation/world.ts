@@ -1,21 +1,17 @@
-import { Application, Thread } from './application.js';
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
 import { plan } from './faults.js';
-import { Link } from './link.js';
 import { Rules } from './rules.js';
 import { SimulatedServer } from './server.js';
 import { EPOCH_MS, SimulatedProcess } from './simulated-process.js';
-import { type Fate, FATES, type Fault, type FaultOf, type PlacePlan, type RequestKind, type Story } from './story.js';
+import { type Fate, FATES, type Fault, type FaultOf, type RequestKind, type Story } from './story.js';
 import { Chance } from './chance.js';
 
-/** How often it is asked whether a rule was broken, which ends a story. */
-const LOOK_EVERY_MS = 500;
-
-/** Replicas, their clocks, the way to the store and the store, in one process: plays one story. */
-export class World {
-  /** Virtual time. All promises settle between two of its timers, so a story is always the same. */
-  readonly clock = new ManualClock();
+/**
+ * Replicas, their clocks, the way to the store and the store, in one process and in virtual time: plays one story. All
+ * promises settle between two timers, so a story is always the same.
+ */
+export class World extends ManualClock {
   readonly chance: Chance;
   readonly processes: SimulatedProcess[] = [];
   readonly server: SimulatedServer;
@@ -39,6 +35,7 @@ export class World {
     readonly story: Story,
     private readonly isTold = false,
   ) {
+    super();
     const { seed, isHidden, storeRate } = story.setting;
     this.chance = new Chance(seed);
     this.server = new SimulatedServer({ wallNow: () => EPOCH_MS + this.t * storeRate }, isHidden ? '' : 's0');
@@ -51,25 +48,19 @@ export class World {
 
   async play(): Promise<void> {
     for (const [place, { startAt }] of this.setting.places.entries())
-      this.after(startAt, () => {
+      this.setTimer(startAt, () => {
         this.start(place);
       });
     for (const fault of this.story.faults) plan(this, fault);
-    this.rules.begin();
-    while (this.t < this.story.endMs && this.rules.violation === undefined) await this.clock.advance(LOOK_EVERY_MS);
+    while (this.t < this.story.endMs && this.rules.violation === undefined) {
+      await this.advance(this.rules.sampleMs);
+      this.rules.sample();
+    }
     this.rules.end();
   }
 
   get t(): number {
-    return this.clock.now();
-  }
-
-  after(ms: number, happen: () => void): void {
-    this.clock.setTimer(ms, happen);
-  }
-
-  sleep(ms: number): Promise<void> {
-    return this.clock.sleep(ms);
+    return this.now();
   }
 
   /** Whether the server is up, in this life. */
@@ -91,7 +82,8 @@ export class World {
   // ---- The way to the store
 
   delay(): number {
-    return this.chance.between(...this.setting.delayMs);
+    const [least, most] = this.setting.delayMs;
+    return this.chance.between(least, most);
   }
 
   fateOf(place: number, kind: RequestKind): { readonly fate?: Fate; readonly lateMs?: number | undefined } {
@@ -114,7 +106,7 @@ export class World {
       if (isDisturbed && this.chance.is(0.6)) continue;
       const ms = isDisturbed ? this.chance.between(0, 5_000) : this.delay();
       for (let times = isDisturbed && this.chance.is(0.5) ? 2 : 1; times > 0; times--)
-        this.after(ms * times, () => {
+        this.setTimer(ms * times, () => {
           link.hint(names);
         });
     }
@@ -128,23 +120,9 @@ export class World {
   // ---- Processes
 
   start(place: number): void {
-    const { setting, chance } = this;
-    const plan = setting.places[place] as PlacePlan;
-    const one = new SimulatedProcess(`r${place}-${this.processes.length}`, place, plan, this);
+    const one = new SimulatedProcess(this, `r${place}-${this.processes.length}`, place);
     this.processes.push(one);
-    one.link = new Link(this, one, one.clock);
-    if (setting.hasThread) {
-      one.threadLink = new Link(this, one, one.threadClock);
-      one.thread = new Thread(one.threadClock, one.threadLink);
-    }
-    const { lacks, otherLifeMs } = plan;
-    const jobs = setting.jobs
-      .map((job, index) => (index === 0 ? { ...job, lifeMs: otherLifeMs ?? job.lifeMs } : job))
-      .filter(({ name }) => name !== lacks);
-    const { id, clock, link: store, thread } = one;
-    const observer = this.rules.observerOf(one);
-    one.app = new Application({ id, clock, store, chance, lifeMs: setting.lifeMs, jobs, thread, observer });
-    this.say('START', id);
+    this.say('START', one.id);
   }
 
   alive(place: number): SimulatedProcess | undefined {
@@ -161,7 +139,7 @@ export class World {
 
   back({ place, backMs }: { readonly place: number; readonly backMs?: number | undefined }): void {
     if (backMs === undefined) return;
-    this.after(backMs, () => {
+    this.setTimer(backMs, () => {
       if (this.alive(place) !== undefined) return;
       this.start(place);
       this.rules.faultUntil(this.t);
