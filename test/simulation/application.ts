@@ -27,11 +27,11 @@ export type Observer = Required<Pick<ReplicaObserver, 'gained' | 'seen' | 'synce
  * jobs do.
  */
 export class Application {
-  readonly #services: Services;
+  readonly services: Services;
   readonly #commands: JobCommands;
   readonly #jobs: ReadonlyMap<string, Job>;
   /** Also of jobs that were removed. */
-  readonly #runners = new Map<string, JobRunner>();
+  readonly runners = new Map<string, JobRunner>();
   #sent = 0;
 
   constructor(
@@ -49,8 +49,8 @@ export class Application {
       observers: [observer],
     };
     const options = resolveOptions({ projectName: 'p', store, ...settings }, {}, id);
-    this.#services = createServices(options, { id, clock, store, random: chance.next, backup: thread });
-    const { pool, replica } = this.#services;
+    this.services = createServices(options, { id, clock, store, random: chance.next, backup: thread });
+    const { pool, replica } = this.services;
     const { observer: reports } = replica;
     // it hears of everything before the library reports it
     for (const kind of ['gained', 'seen', 'synced'] as const) {
@@ -63,10 +63,6 @@ export class Application {
     pool.start();
     // also one without jobs, as one that only looks
     replica.open();
-  }
-
-  get replica() {
-    return this.#services.replica;
   }
 
   #jobOf(plan: JobPlan): Job {
@@ -88,39 +84,31 @@ export class Application {
     });
   }
 
-  knows(job: string): boolean {
-    return this.#jobs.has(job);
-  }
-
   /** A run is in flight. */
   isBusy(job: string): boolean {
-    return this.#runners.get(job)?.runs.inFlight !== undefined;
+    return this.runners.get(job)?.runs.inFlight !== undefined;
   }
 
   /** Nothing of a term runs. */
   isIdle(job: string): boolean {
-    return this.#runners.get(job)?.isIdle !== false;
-  }
-
-  remove(job: string): Promise<void> {
-    return this.#services.pool.remove(job);
+    return this.runners.get(job)?.isIdle !== false;
   }
 
   add(name: string): void {
-    const { pool } = this.#services;
+    const { pool } = this.services;
     const job = this.#jobs.get(name);
     if (job === undefined || pool.find(name) !== undefined) return;
     pool.add(job);
-    this.#runners.set(name, pool.find(name) as JobRunner);
+    this.runners.set(name, pool.find(name) as JobRunner);
   }
 
   giveBack(job: string): void {
-    this.#runners.get(job)?.election?.stepDown('rebalance');
+    this.runners.get(job)?.election?.stepDown('rebalance');
   }
 
   /** Resolves when the application is closed. What runs goes on. */
   async stop(): Promise<void> {
-    const { pool, locks } = this.#services;
+    const { pool, locks } = this.services;
     await Promise.all([pool.stop(), locks.close()]);
     await pool.close();
   }
@@ -132,7 +120,7 @@ export class Application {
 
   /** Resolves to what the caller is told. */
   async command(kind: CommandKind, name: string): Promise<string> {
-    const job = this.#runners.get(name) as JobRunner;
+    const job = this.runners.get(name) as JobRunner;
     if (kind !== 'resume') this.#sent += 1;
     try {
       if (kind === 'pause') return await this.#commands.pause(job).then(() => 'paused');
@@ -147,7 +135,7 @@ export class Application {
 
   /** Waits for the lock and holds it. */
   async lock({ waitMs, holdMs }: FaultOf<'lock'>, acquired: () => void): Promise<void> {
-    const handle = await this.#services.locks.tryAcquire('a', { wait: waitMs }).catch(() => null);
+    const handle = await this.services.locks.tryAcquire('a', { wait: waitMs }).catch(() => null);
     if (handle === null) return;
     acquired();
     await new Promise<void>((resolve) => {

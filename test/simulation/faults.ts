@@ -77,7 +77,7 @@ const HAPPEN: {
     world.back({ place, backMs: 0 });
   },
   remove: async (world, { name, backMs }, one) => {
-    act(one, () => one.app.remove(name));
+    act(one, () => one.app.services.pool.remove(name));
     await world.sleep(backMs);
     act(one, () => {
       one.app.add(name);
@@ -134,7 +134,7 @@ function act(one: SimulatedProcess, what: () => unknown): void {
 
 function call(world: World, { kind, name }: FaultOf<CommandKind>, one: SimulatedProcess): void {
   act(one, async () => {
-    if (!one.app.knows(name)) return;
+    if (!one.app.runners.has(name)) return;
     const asked = world.rules.asked(one.app.nextCommand(), kind, jobRecord(name));
     asked.outcome = await one.app.command(kind, name);
     world.say(one.id, asked.id, kind, asked.outcome);

@@ -7,6 +7,7 @@ import {
 } from '../../libs/singleton-job/src/store/store.js';
 import { type ProcessClock } from '../../libs/singleton-job/src/testing/replicas/process-clock.js';
 import { Listeners } from '../../libs/singleton-job/src/store/listeners.js';
+import { type Deferred, deferred } from '../support/deferred.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { type RequestKind } from './story.js';
 import { type World } from './world.js';
@@ -14,7 +15,8 @@ import { type World } from './world.js';
 /** Meanwhile requests may be under way. */
 interface Connection {
   readonly life: number;
-  readonly open: Set<(reason: string) => void>;
+  /** Resolves to the reason, when the process hears of it. */
+  readonly lost: Deferred<string>;
   /** When the last request and the last answer arrive. */
   out: number;
   in: number;
@@ -133,7 +135,7 @@ export class Link implements Store {
       if (this.#isClosed || this.#connection !== undefined) return;
       ms = world.chance.between(50, 250);
     } while (!world.isUp || this.isCut());
-    this.#connection = { life: world.life, open: new Set(), out: 0, in: 0 };
+    this.#connection = { life: world.life, lost: deferred(), out: 0, in: 0 };
     this.#tell((listener) => listener.connected?.());
     if (world.setting.canPublish && this.hears) this.#tell((listener) => listener.listening?.(true));
   }
@@ -143,7 +145,9 @@ export class Link implements Store {
     const connection = this.#connection;
     if (connection === undefined) return;
     this.#connection = undefined;
-    for (const fail of connection.open) fail(reason);
+    this.clock.deliver(() => {
+      connection.lost.resolve(reason);
+    });
     this.#tell((listener) => listener.listening?.(false));
     this.#tell((listener) => listener.disconnected?.(new Error(reason)));
     void this.#connect();
@@ -153,25 +157,14 @@ export class Link implements Store {
   async #ask<T>(request: Request<T>): Promise<T> {
     const connection = this.#connection;
     if (connection === undefined) throw new Error('not connected');
-    let fail: (reason: string) => void = () => undefined;
-    const lost = new Promise<never>((_resolve, reject) => {
-      fail = (reason) => {
-        this.clock.deliver(() => {
-          reject(new Error(reason));
-        });
-      };
-    });
-    connection.open.add(fail);
+    const lost = connection.lost.promise.then((reason) => Promise.reject(new Error(reason)));
     const timeout = this.clock.setTimer(this.world.setting.timeoutMs, () => {
-      fail('timed out');
       if (this.#connection === connection) this.break('timed out');
     });
     const heard = (): Promise<void> => new Promise(this.clock.deliver.bind(this.clock));
-    const answer = this.#travel(request, connection).finally(heard);
     try {
-      return await Promise.race([answer, lost]);
+      return await Promise.race([this.#travel(request, connection).finally(heard), lost]);
     } finally {
-      connection.open.delete(fail);
       timeout.cancel();
     }
   }

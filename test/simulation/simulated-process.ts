@@ -18,8 +18,6 @@ export type Standstill = 'blocked' | 'stopped' | 'suspended';
 
 /** The clock of one thread, with the timers of Node.js. */
 class ThreadClock extends HaltingClock {
-  #resumedAt = -Infinity;
-
   constructor(
     private readonly world: World,
     { rate, skewMs }: Pick<PlacePlan, 'rate' | 'skewMs'>,
@@ -37,18 +35,12 @@ class ThreadClock extends HaltingClock {
     return super.setTimer(Math.max(Math.ceil(delayMs), 1) - this.world.chance.next() * MOST_EARLY_MS, fire);
   }
 
-  /** What arrived while it stood still is read before. */
+  /** What has arrived, also while it stood still, is read before. */
   override async afterIo(): Promise<void> {
-    if (this.#resumedAt !== this.world.t) return;
     await super.afterIo();
     await new Promise<void>((resolve) => {
       this.deliver(resolve);
     });
-  }
-
-  override resume(): void {
-    this.#resumedAt = this.world.t;
-    super.resume();
   }
 
   protected override inOrder<T>(waiting: readonly T[]): readonly T[] {
@@ -111,7 +103,7 @@ export class SimulatedProcess {
   }
 
   get replica(): Replica {
-    return this.app.replica;
+    return this.app.services.replica;
   }
 
   stepWall(ms: number): void {
