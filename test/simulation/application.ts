@@ -1,6 +1,7 @@
 import { LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
 import { type JobObserver } from '../../libs/singleton-job/src/base/events/observer.js';
 import { type Clock } from '../../libs/singleton-job/src/base/time/clock.js';
+import { sleep } from '../../libs/singleton-job/src/base/time/sleep.js';
 import { createServices, type Services } from '../../libs/singleton-job/src/control/create-services.js';
 import { JobCommands } from '../../libs/singleton-job/src/control/job-commands.js';
 import { BackupHeartbeats } from '../../libs/singleton-job/src/heartbeat-thread/backup-heartbeats.js';
@@ -138,12 +139,7 @@ export class Application {
     const handle = await this.services.locks.tryAcquire('a', { wait: waitMs }).catch(() => null);
     if (handle === null) return;
     acquired();
-    await new Promise<void>((resolve) => {
-      this.process.clock.setTimer(holdMs, resolve);
-      handle.signal.addEventListener('abort', () => {
-        resolve();
-      });
-    });
+    await sleep(this.process.clock, holdMs, handle.signal);
     await handle.release();
   }
 }

@@ -121,7 +121,7 @@ export function plan(world: World, fault: Fault): void {
     if (isOfProcess && one === undefined && fault.kind !== 'start') return;
     const happen = HAPPEN[fault.kind] as (world: World, fault: Fault, one: SimulatedProcess | undefined) => unknown;
     happen(world, fault, one);
-    if (!QUIET.includes(fault.kind)) world.rules.faultUntil(world.t + disturbsMs(fault));
+    if (!QUIET.includes(fault.kind)) world.rules.faultUntil(world.now() + disturbsMs(fault));
   });
 }
 
@@ -148,7 +148,7 @@ async function restart(world: World, fault: FaultOf<'restart'>): Promise<void> {
   world.refuses = fault.refuses;
   world.life += 1;
   if (fault.refuses) world.breakAll();
-  world.rules.faultUntil(world.t + fault.downMs);
+  world.rules.faultUntil(world.now() + fault.downMs);
   await world.sleep(fault.downMs);
   const before = server.snapshot();
   const old = fault.data === 'old' ? world.oldServers.at(-1) : undefined;
@@ -159,7 +159,7 @@ async function restart(world: World, fault: FaultOf<'restart'>): Promise<void> {
   world.isUp = true;
   if (!fault.refuses) world.breakAll();
   for (const release of world.heldByProxy.splice(0)) world.setTimer(world.chance.between(0, 3), release);
-  world.rules.faultUntil(world.t + RECONNECT_MS);
+  world.rules.faultUntil(world.now() + RECONNECT_MS);
   rules.restarted(fault, before);
   world.say('STORE UP', server.server);
 }

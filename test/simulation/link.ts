@@ -67,8 +67,8 @@ export class Link implements Store {
     const { world } = this;
     const { grant, revoke } = request;
     const work = () => {
-      const [readAt, finish] = [world.t, world.server.beginSync(request)];
-      return () => ({ result: finish(), at: { readAt, syncedAt: world.t } });
+      const [readAt, finish] = [world.now(), world.server.beginSync(request)];
+      return () => ({ result: finish(), at: { readAt, syncedAt: world.now() } });
     };
     // without what most requests do
     const words = grant.length + revoke.length === 0 ? ['sync'] : ['sync', { grant, revoke }];
@@ -98,20 +98,20 @@ export class Link implements Store {
   }
 
   isCut(): boolean {
-    return this.world.t < this.#cutUntil;
+    return this.world.now() < this.#cutUntil;
   }
 
   get hears(): boolean {
-    return this.#connection !== undefined && !this.isCut() && this.world.t >= this.#deafUntil;
+    return this.#connection !== undefined && !this.isCut() && this.world.now() >= this.#deafUntil;
   }
 
   cut(ms: number): void {
-    this.#cutUntil = this.world.t + ms;
+    this.#cutUntil = this.world.now() + ms;
   }
 
   /** It says that no messages arrive. */
   async deafen(ms: number): Promise<void> {
-    this.#deafUntil = this.world.t + ms;
+    this.#deafUntil = this.world.now() + ms;
     if (this.#connection !== undefined) this.#tell((listener) => listener.listening?.(false));
     await this.world.sleep(ms);
     if (this.#connection !== undefined) this.#tell((listener) => listener.listening?.(true));
@@ -181,14 +181,14 @@ export class Link implements Store {
       return value;
     };
     const repeat = async (ms: number): Promise<void> => {
-      world.rules.faultUntil(world.t + ms);
+      world.rules.faultUntil(world.now() + ms);
       await world.sleep(ms);
       if (world.isUp) carryOut(work(), true);
     };
     const travel = async (way: 'out' | 'in', ms: number): Promise<void> => {
-      const at = world.t + ms;
+      const at = world.now() + ms;
       if (setting.isOrdered) connection[way] = Math.max(at, connection[way] + 1e-3);
-      await world.sleep((setting.isOrdered ? connection[way] : at) - world.t);
+      await world.sleep((setting.isOrdered ? connection[way] : at) - world.now());
     };
 
     if (this.isCut() || fate === 'lost' || fate === 'late') {
@@ -197,15 +197,15 @@ export class Link implements Store {
       if (fate === 'late' && chance.is(0.5)) throw new Error('rejected');
       return nothing();
     }
-    await travel('out', world.delay() + Math.max(0, world.stalledUntil - world.t));
+    await travel('out', world.delay() + Math.max(0, world.stalledUntil - world.now()));
     if (fate === 'rejected-before') throw new Error('rejected');
-    while (!world.isUp && setting.hasProxy) await world.nextServer();
+    while (!world.isUp && setting.hasProxy) await new Promise<void>((resolve) => world.heldByProxy.push(resolve));
     if (!world.isUp && world.refuses) throw new Error('refused');
     const { life } = world;
-    if (!world.serves(setting.hasProxy ? life : connection.life)) return nothing();
+    if (!world.isUp || (!setting.hasProxy && life !== connection.life)) return nothing();
     const part = work();
     if (kind === 'sync' && setting.isSplit) await world.sleep(chance.between(0, 2 * setting.delayMs[1]));
-    if (!world.serves(life)) return nothing();
+    if (world.life !== life) return nothing();
     const answer = carryOut(part);
     if (fate === 'doubled') void repeat(chance.is(0.3) ? chance.between(0.05, 1) : chance.between(0, 30_000));
     if (fate === 'answer-lost' || this.isCut()) return nothing();

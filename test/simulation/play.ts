@@ -5,13 +5,6 @@ import { World } from './world.js';
 
 const MOST_LINES = 40;
 
-/** Plays a story. */
-export async function play(story: Story, isTold = false): Promise<World> {
-  const world = new World(story, isTold);
-  await world.play();
-  return world;
-}
-
 export interface Stories {
   readonly seed: number;
   readonly count: number;
@@ -29,7 +22,7 @@ export interface Result {
 export async function playStories({ seed, count, path }: Stories): Promise<Result> {
   const excused: Record<string, number> = {};
   const keepsAllRules = fc.asyncProperty(anyStory, async (story) => {
-    const { rules } = await play(story);
+    const { rules } = await new World(story).play();
     for (const why of rules.excused) excused[why] = (excused[why] ?? 0) + 1;
     return rules.violation === undefined;
   });
@@ -41,7 +34,7 @@ export async function playStories({ seed, count, path }: Stories): Promise<Resul
 
 /** What happens in a story that breaks a rule, in at most 40 lines. */
 export async function inWords(story: Story): Promise<string> {
-  const { rules, log } = await play(story, true);
+  const { rules, log } = await new World(story, true).play();
   const { jobs, places, ...setting } = story.setting;
   const rule = rules.violation?.rule;
   const plans = [setting, ...jobs, ...places].map((one) => JSON.stringify(one));

@@ -38,11 +38,6 @@ export class Watched {
   syncedAt = -Infinity;
   syncedBefore: number | undefined;
   metAt = -Infinity;
-
-  /** When it was last sure of its lease. */
-  sureAt({ reclaim }: Term): number {
-    return reclaim === undefined ? this.syncedAt : (this.syncedBefore ?? this.syncedAt);
-  }
 }
 
 /** What is known of a record. */
@@ -70,9 +65,8 @@ interface Led {
 
 /** A start of a cron occurrence. */
 interface Start {
-  readonly led: Led | undefined;
-  readonly process: SimulatedProcess;
-  /** How far its wall clock was ahead. */
+  readonly led: Led;
+  /** How far the wall clock of its process was ahead. */
   readonly aheadMs: number;
 }
 
@@ -139,7 +133,7 @@ export class Rules {
   }
 
   get #t(): number {
-    return this.world.t;
+    return this.world.now();
   }
 
   #of(name: string): Known {
@@ -307,8 +301,9 @@ export class Rules {
     const known = this.#of(name);
     known.startedAt = this.#t;
     this.#check('S0', led !== undefined && this.#isValid(led), `${name}: ${process.id} started without a valid term`);
+    if (led === undefined) return;
     if (cause === 'trigger') {
-      const command = [...(led?.term.orders.ignored ?? [])].at(-1) ?? '';
+      const command = [...led.term.orders.ignored].at(-1) ?? '';
       const times = (this.#triggered.get(command) ?? 0) + 1;
       this.#triggered.set(command, times);
       this.#check('T1', times === 1, `${command} ran twice`);
@@ -317,9 +312,9 @@ export class Rules {
       const key = `${name}@${occurrence}`;
       const first = this.#starts.get(key);
       this.world.say(process.id, 'RUNS', key);
-      const again = { led, process, aheadMs: process.clock.aheadMs };
+      const again = { led, aheadMs: process.clock.aheadMs };
       const isExcused = first === undefined || this.#mayStartAgain(name, occurrence, first, again);
-      this.#check('S3', isExcused, `${key} started twice, by ${String(first?.process.id)} and ${process.id}`);
+      this.#check('S3', isExcused, `${key} started twice, by ${String(first?.led.process.id)} and ${process.id}`);
       this.#starts.set(key, again);
     } else if (kind === 'interval') {
       const { periodMs = 0 } = this.world.setting.jobs.find((one) => one.name === info.job) ?? {};
@@ -364,9 +359,7 @@ export class Rules {
   restarted({ data, clockMs }: FaultOf<'restart'>, before: MemoryData): void {
     const { server, processes, setting } = this.world;
     const isUnseen = setting.isHidden || data === 'old';
-    if (clockMs < 0) this.#wasSetBack = true;
-    if (clockMs > 0) this.#aheadAt = this.#t;
-    if (isUnseen && clockMs > 0) this.#jumpedAheadAt = this.#t;
+    this.clockJumped(clockMs, isUnseen);
     if (data === 'kept') return;
     if (isUnseen) {
       const met = server.data.noted?.id;
@@ -392,9 +385,11 @@ export class Rules {
     this.#lostClaims.push({ name, above: 0, upTo: Infinity });
   }
 
-  clockJumped(ms: number): void {
-    if (ms > 0) this.#aheadAt = this.#jumpedAheadAt = this.#t;
-    else this.#wasSetBack = true;
+  /** `isUnseen`: in an incarnation that goes on. */
+  clockJumped(ms: number, isUnseen = true): void {
+    if (ms < 0) this.#wasSetBack = true;
+    if (ms > 0) this.#aheadAt = this.#t;
+    if (ms > 0 && isUnseen) this.#jumpedAheadAt = this.#t;
   }
 
   // ---- Whether things go on, at samples
@@ -494,7 +489,8 @@ export class Rules {
   #mayOverlap({ process, term, beganAt }: Led, newer: Led): boolean {
     const { watched } = process;
     const { name, lease, reclaim } = term;
-    const sureAt = watched.sureAt(term);
+    // of its lease
+    const sureAt = reclaim === undefined ? watched.syncedAt : (watched.syncedBefore ?? watched.syncedAt);
     const isAfterLoss = newer.process.bornAt > (this.#losses.at(-1)?.at ?? Infinity);
     const isUnsettled = reclaim !== undefined || watched.syncedAt < this.#notedAt;
     if (isAfterLoss && newer.term.lease.lifeMs < lease.lifeMs && isUnsettled)
@@ -511,11 +507,12 @@ export class Rules {
   }
 
   #mayStartAgain(name: string, occurrence: number, first: Start, again: Start): boolean {
-    if (areBeside(first.led, again.led)) return this.#excuse('a cron occurrence, by two leaders');
+    const areBeside = first.led.excusedBeside === again.led.term || again.led.excusedBeside === first.led.term;
+    if (areBeside) return this.#excuse('a cron occurrence, by two leaders');
     const isLost = this.#lostClaims.some(
       (lost) => lost.name === name && occurrence > lost.above && occurrence <= lost.upTo,
     );
-    if (isLost && this.#isHiddenFrom(again.process)) return this.#excuse('claim lost in a hidden restart');
+    if (isLost && this.#isHiddenFrom(again.led.process)) return this.#excuse('claim lost in a hidden restart');
     return isLost && first.aheadMs > again.aheadMs && this.#excuse('claim lost, of a leader whose clock was ahead');
   }
 
@@ -563,10 +560,4 @@ export class Rules {
 function isBusy({ process, term }: Led): boolean {
   const job = jobOf(term.name);
   return job !== undefined && process.app.isBusy(job);
-}
-
-/** They were allowed to overlap. */
-function areBeside(one: Led | undefined, other: Led | undefined): boolean {
-  if (one === undefined || other === undefined) return false;
-  return one.excusedBeside === other.term || other.excusedBeside === one.term;
 }

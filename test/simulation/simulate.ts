@@ -28,18 +28,14 @@ async function main(): Promise<void> {
       for (const [why, times] of Object.entries(result.excused)) excused[why] = (excused[why] ?? 0) + times;
       if (result.failure === undefined) continue;
       failures += 1;
-      print(`\n${result.failure}`);
+      console.log(`\n${result.failure}`);
     }
     worker.kill();
   };
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), chunks.length) }, work));
-  print(`exceptions, in how many stories: ${JSON.stringify(excused, undefined, 2)}`);
-  print(`${count} stories, ${failures} failures`);
+  console.log(`exceptions, in how many stories: ${JSON.stringify(excused, undefined, 2)}`);
+  console.log(`${count} stories, ${failures} failures`);
   if (failures > 0) process.exitCode = 1;
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }
 
 if (process.send === undefined) await main();

@@ -23,8 +23,8 @@ class ThreadClock extends HaltingClock {
     { rate, skewMs }: Pick<PlacePlan, 'rate' | 'skewMs'>,
   ) {
     super({
-      now: () => world.t * rate,
-      wallNow: () => EPOCH_MS + world.t,
+      now: () => world.now() * rate,
+      wallNow: () => EPOCH_MS + world.now(),
       setTimer: (delayMs, fire) => world.setTimer(delayMs / rate, fire),
       afterIo: () => world.sleep(0),
     });
@@ -72,7 +72,7 @@ export class SimulatedProcess {
     readonly place: number,
   ) {
     const { lacks, otherLifeMs, ...clock } = world.setting.places[place] as PlacePlan;
-    this.bornAt = world.t;
+    this.bornAt = world.now();
     [this.clock, this.threadClock] = [new ThreadClock(world, clock), new ThreadClock(world, clock)];
     this.link = new Link(world, this, this.clock);
     if (world.setting.hasThread) {
@@ -108,18 +108,18 @@ export class SimulatedProcess {
 
   stepWall(ms: number): void {
     for (const clock of [this.clock, this.threadClock]) clock.aheadMs += ms;
-    this.wallSteppedAt = this.world.t;
+    this.wallSteppedAt = this.world.now();
   }
 
   async stand(how: Standstill, ms: number): Promise<void> {
     if (!this.isRunning) return;
     this.#standstill = how;
-    if (how === 'suspended') this.suspendedAt = this.world.t;
+    if (how === 'suspended') this.suspendedAt = this.world.now();
     const clocks = how === 'blocked' ? [this.clock] : [this.clock, this.threadClock];
     for (const clock of clocks) clock.halt(how === 'suspended' ? 'suspended' : 'paused');
     await this.world.sleep(ms);
     this.#standstill = undefined;
-    this.resumedAt = this.world.t;
+    this.resumedAt = this.world.now();
     for (const clock of clocks) clock.resume();
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { inWords, play } from './play.js';
+import { inWords } from './play.js';
 import { endOf, type Fate, type Fault, type FaultOf, type JobPlan, type PlacePlan, type Story } from './story.js';
+import { World } from './world.js';
 
 const CALM = {
   seed: 1,
@@ -88,7 +89,7 @@ const RARE: Record<string, Told> = {
 
 describe('The core keeps every rule', () => {
   it.each(Object.entries(RARE))('%s', async (_what, { terms, ...told }) => {
-    const { rules } = await play(story(told));
+    const { rules } = await new World(story(told)).play();
     if (rules.violation !== undefined) throw new Error(await inWords(story(told)));
     expect(rules.terms).toBeGreaterThan(0);
     if (terms !== undefined) expect(rules.terms).toBe(terms);

@@ -12,6 +12,7 @@ import { Chance } from './chance.js';
  * promises settle between two timers, so a story is always the same.
  */
 export class World extends ManualClock {
+  readonly setting: Story['setting'];
   readonly chance: Chance;
   readonly processes: SimulatedProcess[] = [];
   readonly server: SimulatedServer;
@@ -22,6 +23,7 @@ export class World extends ManualClock {
   refuses = true;
   /** Counts the restarts of the server. */
   life = 0;
+  /** A proxy keeps what has been sent, and the next server gets it. */
   readonly heldByProxy: (() => void)[] = [];
   stalledUntil = 0;
   readonly snapshots = new Map<Fault, MemoryData>();
@@ -36,47 +38,31 @@ export class World extends ManualClock {
     private readonly isTold = false,
   ) {
     super();
-    const { seed, isHidden, storeRate } = story.setting;
+    this.setting = story.setting;
+    const { seed, isHidden, storeRate } = this.setting;
     this.chance = new Chance(seed);
-    this.server = new SimulatedServer({ wallNow: () => EPOCH_MS + this.t * storeRate }, isHidden ? '' : 's0');
+    this.server = new SimulatedServer({ wallNow: () => EPOCH_MS + this.now() * storeRate }, isHidden ? '' : 's0');
     this.rules = new Rules(this);
   }
 
-  get setting() {
-    return this.story.setting;
-  }
-
-  async play(): Promise<void> {
+  async play(): Promise<this> {
     for (const [place, { startAt }] of this.setting.places.entries())
       this.setTimer(startAt, () => {
         this.start(place);
       });
     for (const fault of this.story.faults) plan(this, fault);
-    while (this.t < this.story.endMs && this.rules.violation === undefined) {
+    while (this.now() < this.story.endMs && this.rules.violation === undefined) {
       await this.advance(this.rules.sampleMs);
       this.rules.sample();
     }
     this.rules.end();
-  }
-
-  get t(): number {
-    return this.now();
-  }
-
-  /** Whether the server is up, in this life. */
-  serves(life: number): boolean {
-    return this.isUp && this.life === life;
-  }
-
-  /** A proxy keeps what has been sent, and the next server gets it. */
-  nextServer(): Promise<void> {
-    return new Promise((resolve) => this.heldByProxy.push(resolve));
+    return this;
   }
 
   say(...words: readonly unknown[]): void {
     if (!this.isTold) return;
     const text = words.map((word) => (typeof word === 'string' ? word : JSON.stringify(word)));
-    this.log.push(`${this.t.toFixed(1).padStart(9)}  ${text.join(' ')}`);
+    this.log.push(`${this.now().toFixed(1).padStart(9)}  ${text.join(' ')}`);
   }
 
   // ---- The way to the store
@@ -89,12 +75,12 @@ export class World extends ManualClock {
   fateOf(place: number, kind: RequestKind): { readonly fate?: Fate; readonly lateMs?: number | undefined } {
     const noise = this.noise.find((one) => this.#isDuring(one, place) && (one.only === undefined || one.only === kind));
     if (noise === undefined || !this.chance.is(noise.share)) return {};
-    this.rules.faultUntil(this.t);
+    this.rules.faultUntil(this.now());
     return { fate: noise.fate ?? this.chance.oneOf(FATES), lateMs: noise.lateMs };
   }
 
   #isDuring({ at, ms, place }: FaultOf<'noise' | 'hints'>, of: number): boolean {
-    return at <= this.t && this.t < at + ms && (place === undefined || place === of);
+    return at <= this.now() && this.now() < at + ms && (place === undefined || place === of);
   }
 
   publish(names: readonly string[] | '*'): void {
@@ -134,7 +120,7 @@ export class World extends ManualClock {
     if (one.isDead) return;
     if (!one.isOver) this.rules.over(one);
     one.die();
-    this.rules.faultUntil(this.t);
+    this.rules.faultUntil(this.now());
   }
 
   back({ place, backMs }: { readonly place: number; readonly backMs?: number | undefined }): void {
@@ -142,7 +128,7 @@ export class World extends ManualClock {
     this.setTimer(backMs, () => {
       if (this.alive(place) !== undefined) return;
       this.start(place);
-      this.rules.faultUntil(this.t);
+      this.rules.faultUntil(this.now());
     });
   }
 
@@ -160,7 +146,7 @@ export class World extends ManualClock {
     const { thread } = one;
     if (thread !== undefined && one.isRunning) {
       this.rules.over(one);
-      this.rules.faultUntil(this.t + 200);
+      this.rules.faultUntil(this.now() + 200);
       await Promise.race([thread.endLeases().catch(() => undefined), this.sleep(200)]);
     }
     this.die(one);
