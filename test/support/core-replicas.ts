@@ -1,7 +1,5 @@
-import { afterEach, beforeEach, expect } from '@jest/globals';
 import { type HeartbeatBackup } from '../../libs/singleton-job/src/leadership/backup.js';
 import { type Order } from '../../libs/singleton-job/src/leadership/decide.js';
-import { type Edit } from '../../libs/singleton-job/src/leadership/edit.js';
 import { type Candidate, type Election } from '../../libs/singleton-job/src/leadership/election.js';
 import { type Command, type JobRecord, type OwnFields } from '../../libs/singleton-job/src/leadership/record.js';
 import { Replica } from '../../libs/singleton-job/src/leadership/replica.js';
@@ -16,6 +14,7 @@ import {
 } from '../../libs/singleton-job/src/store/store.js';
 import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
 import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
+import { anewForEachTest } from './anew-for-each-test.js';
 
 const LIFE_MS = 10_000;
 
@@ -77,7 +76,7 @@ export class TestCandidate implements Candidate {
   constructor(
     readonly name: string,
     readonly replica: Replica,
-    private readonly say: (what: string) => void,
+    private readonly say: (what: string) => unknown,
     readonly kind: 'job' | 'lock' = 'job',
     readonly lifeMs = LIFE_MS,
   ) {
@@ -109,24 +108,20 @@ export class TestCandidate implements Candidate {
 
   trigger(term: Term, id: string): Omit<Order, 'id' | 'until'> {
     const run = { startedAt: term.storeNow(), by: id };
-    const act = (): void => {
-      this.say(`ran ${id}`);
-    };
-    const cancel = (): void => {
-      this.say(`cancelled ${id}`);
-    };
+    const act = () => this.say(`ran ${id}`);
+    const cancel = () => this.say(`cancelled ${id}`);
     return { outcome: 'started', fields: { run }, act, cancel };
   }
 
   pause(): Promise<string | undefined> {
-    return this.#edit<string>({
+    return this.election.edit<string>({
       resultOf: ({ pausedAt }) => (pausedAt === undefined ? undefined : 'paused'),
       change: (record) => ({ ...record, pausedAt: 1 }),
     });
   }
 
   resume(): Promise<string | undefined> {
-    return this.#edit<string>({
+    return this.election.edit<string>({
       resultOf: ({ pausedAt }) => (pausedAt === undefined ? 'resumed' : undefined),
       change: (record) => ({ ...record, pausedAt: undefined }),
     });
@@ -134,15 +129,11 @@ export class TestCandidate implements Candidate {
 
   /** Sends a command, and resolves to its outcome. */
   command(id: string, action: Command['action']): Promise<string | undefined> {
-    return this.#edit<string>({
+    return this.election.edit<string>({
       resultOf: ({ command }) => (command?.id === id ? command.outcome : undefined),
       change: (record, until) =>
         record.command?.id === id ? undefined : { ...record, command: { id, action, until } },
     });
-  }
-
-  #edit<T>(edit: Edit<T>): Promise<T | undefined> {
-    return this.election.edit(edit);
   }
 }
 
@@ -175,9 +166,7 @@ export class CoreReplicas {
     }: { readonly backup?: HeartbeatBackup; readonly random?: number; readonly lifeMs?: number } = {},
   ) {
     const { clock } = this;
-    const say = (what: string): void => {
-      this.story.push(`${clock.now()} ${id} ${what}`);
-    };
+    const say = (what: string): number => this.story.push(`${clock.now()} ${id} ${what}`);
     const store = new WatchedStore(this.server);
     const replica = new Replica({
       id,
@@ -188,18 +177,11 @@ export class CoreReplicas {
       random: () => random,
       backup,
       observer: {
-        gained: ({ name, backlog }) => {
-          say(`gained ${name}: ${backlog.because}`);
-        },
-        lost: ({ name }, how) => {
-          say(`lost ${name}: ${how}`);
-        },
-        released: ({ name }, { reason, confirmed, runInFlight }) => {
-          say(`released ${name}: ${reason}${runInFlight ? ', during a run' : confirmed ? '' : ', not confirmed'}`);
-        },
-        failed: ({ name }, error) => {
-          say(`failed ${name}: ${String(error)}`);
-        },
+        gained: ({ name, backlog }) => say(`gained ${name}: ${backlog.because}`),
+        lost: ({ name }, how) => say(`lost ${name}: ${how}`),
+        released: ({ name }, { reason, confirmed, runInFlight }) =>
+          say(`released ${name}: ${reason}${runInFlight ? ', during a run' : confirmed ? '' : ', not confirmed'}`),
+        failed: ({ name }, error) => say(`failed ${name}: ${String(error)}`),
       },
     });
     this.#replicas.push(replica);
@@ -236,13 +218,5 @@ export class CoreReplicas {
 
 /** Replicas that begin anew for each test of the block, and must leave no timer behind. */
 export function useCoreReplicas(): CoreReplicas {
-  const replicas = new CoreReplicas();
-  beforeEach(() => {
-    replicas.begin();
-  });
-  afterEach(async () => {
-    await replicas.end();
-    expect(replicas.clock.pendingTimers).toBe(0);
-  });
-  return replicas;
+  return anewForEachTest(new CoreReplicas());
 }

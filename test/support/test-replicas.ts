@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, expect } from '@jest/globals';
 import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
 import { InMemoryReplicas } from '../../libs/singleton-job/src/testing/replicas/in-memory-replicas.js';
+import { anewForEachTest } from './anew-for-each-test.js';
 import { TestReplica, type TestReplicaOptions } from './test-replica.js';
 
 /** Several replicas in one process, on one manual clock and one store in memory. */
@@ -46,13 +46,5 @@ export class TestReplicas {
 
 /** Replicas that begin anew for each test of the block, and must leave no timer behind. */
 export function useReplicas(): TestReplicas {
-  const replicas = new TestReplicas();
-  beforeEach(() => {
-    replicas.begin();
-  });
-  afterEach(async () => {
-    await replicas.end();
-    expect(replicas.clock.pendingTimers).toBe(0);
-  });
-  return replicas;
+  return anewForEachTest(new TestReplicas());
 }
