@@ -20,13 +20,14 @@ function microtasksDone(): Promise<void> {
  */
 export class ManualClock implements Clock {
   #nowMs = 0;
-  #wallMs: number;
+  /** What the wall clock shows when the monotonic one shows zero. */
+  #wallAtZeroMs: number;
   /** In the order in which they fire. */
   readonly #timers: { readonly dueMs: number; readonly fire: () => void }[] = [];
 
   /** The wall clock starts at `wall`; the monotonic one at zero. */
   constructor(wall: string | number = '2027-01-01T00:00:00Z') {
-    this.#wallMs = new Date(wall).getTime();
+    this.#wallAtZeroMs = new Date(wall).getTime();
   }
 
   now(): number {
@@ -34,7 +35,7 @@ export class ManualClock implements Clock {
   }
 
   wallNow(): number {
-    return this.#wallMs;
+    return this.#wallAtZeroMs + this.#nowMs;
   }
 
   setTimer(delayMs: number, fire: () => void): Timer {
@@ -76,28 +77,23 @@ export class ManualClock implements Clock {
     await settle();
     for (let timer = this.#timers[0]; timer !== undefined && timer.dueMs <= targetMs; timer = this.#timers[0]) {
       this.#timers.shift();
-      this.#moveTo(Math.max(timer.dueMs, this.#nowMs));
+      this.#nowMs = Math.max(timer.dueMs, this.#nowMs);
       timer.fire();
       fired += 1;
       await (fired % TIMERS_PER_TURN === 0 ? settle() : microtasksDone());
     }
     // a timer may have blocked for longer than the advance
-    this.#moveTo(Math.max(targetMs, this.#nowMs));
+    this.#nowMs = Math.max(targetMs, this.#nowMs);
   }
 
   /** Moves both clocks on at once, as during a blocked event loop or a stopped process. Due timers fire after that. */
   async block(forMs: number): Promise<void> {
-    this.#moveTo(this.#nowMs + forMs);
+    this.#nowMs += forMs;
     await this.advance(0);
   }
 
   /** Moves only the wall clock, as NTP or a person does, or as on a suspended host. */
   stepWall(byMs: number): void {
-    this.#wallMs += byMs;
-  }
-
-  #moveTo(nowMs: number): void {
-    this.#wallMs += nowMs - this.#nowMs;
-    this.#nowMs = nowMs;
+    this.#wallAtZeroMs += byMs;
   }
 }

@@ -23,9 +23,7 @@ export class RecordingObserver implements JobObserver {
 
   /** The payloads of one kind of event, oldest first. */
   of<E extends keyof JobEvents>(event: E): JobEvents[E][] {
-    return this.events
-      .filter((recorded) => recorded.event === event)
-      .map((recorded) => recorded.payload as JobEvents[E]);
+    return this.events.flatMap((one) => (one.event === event ? [one.payload as JobEvents[E]] : []));
   }
 
   /**
