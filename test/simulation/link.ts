@@ -187,8 +187,8 @@ export class Link implements Store {
     };
     const travel = async (way: 'out' | 'in', ms: number): Promise<void> => {
       const at = world.now() + ms;
-      if (setting.isOrdered) connection[way] = Math.max(at, connection[way] + 1e-3);
-      await world.sleep((setting.isOrdered ? connection[way] : at) - world.now());
+      connection[way] = setting.isOrdered ? Math.max(at, connection[way] + 1e-3) : at;
+      await new Promise<void>((resolve) => world.setTimer(connection[way] - world.now(), resolve));
     };
 
     if (this.isCut() || fate === 'lost' || fate === 'late') {

@@ -26,7 +26,7 @@ class ThreadClock extends HaltingClock {
       now: () => world.now() * rate,
       wallNow: () => EPOCH_MS + world.now(),
       setTimer: (delayMs, fire) => world.setTimer(delayMs / rate, fire),
-      afterIo: () => world.sleep(0),
+      afterIo: () => new Promise((resolve) => world.setTimer(0, resolve)),
     });
     this.aheadMs = skewMs;
   }
