@@ -16,3 +16,17 @@ it('An outage is reported once more when it shows later that the function `conne
   lost(new Error('no route'));
   expect(lines).toMatchObject([{ outageMs: 0 }, { outageMs: 300, error: { message: 'Vault is sealed' } }]);
 });
+
+it('An outage is not over by an answer to a heartbeat that was sent before it', async () => {
+  const clock = new ManualClock();
+  const told: string[] = [];
+  const outages = new Outages(clock, (name) => told.push(name));
+  const sentMs = clock.now();
+  await clock.advance(1);
+  outages.report(new LockStoreError('STORE_UNREACHABLE', 'the server ended the connection'));
+  outages.answered(sentMs, false);
+  expect(told).toEqual(['storeUnreachable']);
+  await clock.advance(1);
+  outages.answered(clock.now(), false);
+  expect(told).toEqual(['storeUnreachable', 'storeRecovered']);
+});

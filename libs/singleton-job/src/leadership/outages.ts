@@ -47,14 +47,15 @@ export class Outages {
       this.report(error);
   }
 
-  /** A heartbeat was answered. */
-  answered(isOtherServer: boolean): void {
+  /** A heartbeat that was sent at `sentMs` was answered. */
+  answered(sentMs: number, isOtherServer: boolean): void {
     this.#failures = 0;
     this.#answeredAt = this.clock.now();
     // writes may still be denied; but a replica that has nothing to write any more never learns that they are not
     const areWritesDenied = this.#answeredAt < this.#writeDeniedAt + FIRST_REMINDER_MS;
     const trouble = this.#troubles.get(undefined);
-    if (trouble === undefined || (areWritesDenied && !trouble.isUnreachable)) return;
+    // the answer may have arrived together with the end of its connection
+    if (trouble === undefined || sentMs < trouble.sinceMs || (areWritesDenied && !trouble.isUnreachable)) return;
     this.#troubles.delete(undefined);
     if (!trouble.isUnreachable) return;
     const outageMs = this.#answeredAt - trouble.sinceMs;

@@ -50,7 +50,7 @@ export class Reports implements ReplicaObserver, StoreListener {
 
   synced({ sent }: Sync, { time }: SyncResult, isNew: boolean): void {
     const { clock } = this.parts;
-    this.outages.answered(isNew);
+    this.outages.answered(sent.now, isNew);
     // assuming that request and answer take equally long
     this.#timing = { roundTripMs: clock.now() - sent.now, clockOffsetMs: time - (sent.wall + clock.wallNow()) / 2 };
   }
