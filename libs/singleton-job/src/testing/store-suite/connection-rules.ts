@@ -14,10 +14,8 @@ export const HINT: Rules = {
     if (a.store.publish === undefined) return;
     deepEqual([b.hints, c.hints, elsewhere.hints], [names, names, ['elsewhere:lock']]);
     // a store may tell so many as any
-    await a.hint(
-      Array.from({ length: 1_000 }, (_, i) => `job-${String(i)}:lock`),
-      [b],
-    );
+    const many = [...Array(1_000).keys()].map((i) => `job-${String(i)}:lock`);
+    await a.hint(many, [b]);
   },
 
   'reaches the other listeners when one throws, and none that was removed': async ({ a, b }) => {
