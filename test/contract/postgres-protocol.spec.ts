@@ -123,10 +123,10 @@ describe('a transaction that somebody leaves open', () => {
     const a = await replica({ schema });
     const alter = await fixture.client();
     await during(`LOCK TABLE "${schema}".leases IN ACCESS SHARE MODE`, async () => {
-      const altered = alter.query(`ALTER TABLE "${schema}".leases ADD COLUMN more int`);
-      await delay(100);
+      void alter.query(`ALTER TABLE "${schema}".leases ADD COLUMN more int`).catch(() => undefined);
+      const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = '"${schema}".leases'::regclass`;
+      await eventually('the change waits', async () => (await fixture.sql(waiting))[0]);
       await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
-      altered.catch(() => undefined);
     });
     expect(await eventually('it is answered', () => a.leases({ renew: [A] }))).toEqual([A]);
     await alter.end();
