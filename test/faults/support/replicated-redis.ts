@@ -60,7 +60,17 @@ export async function startReplicatedCluster(): Promise<ReplicatedRedis> {
   await copy.admin.call('CLUSTER', 'REPLICATE', String(await primary.admin.call('CLUSTER', 'MYID')));
   await all('is up', 'cluster_state:ok');
   await until('the copy follows', async () => isFollowing(await copy.admin.info('replication')));
-  return replicated({ primary, copy, others: voters }, nodes, () => copy.admin.call('CLUSTER', 'FAILOVER'));
+  const redis = replicated({ primary, copy, others: voters }, nodes, async () => {
+    let orderAtMs = 0;
+    await until('the copy takes over', async () => {
+      // Redis gives up an order that is not carried out in 5 s
+      if (performance.now() > orderAtMs) await copy.admin.call('CLUSTER', 'FAILOVER');
+      else return redis.isPromoted();
+      orderAtMs = performance.now() + 6_000;
+      return false;
+    });
+  });
+  return redis;
 }
 
 interface Nodes {
