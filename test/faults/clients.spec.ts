@@ -25,7 +25,7 @@ interface Fault {
   readonly isKept?: boolean;
 }
 
-const CUT_OFF = /closed|ECONN|EPIPE|terminat|not connected|starting up|shutting down/;
+const CUT_OFF = /closed|ECONN|EPIPE|terminat|not connected|starting up|shutting down|not yet accepting connections/;
 /** Nor is an attempt to connect answered. */
 const SILENT = /no answer within|timeout expired/;
 const READ_ONLY = 'default_transaction_read_only';
