@@ -24,7 +24,7 @@ export interface Backlog {
 /** What this replica remembers of a record, which the store may have lost. */
 export class Past {
   #highestToken = 0;
-  #lostLeader: string | undefined;
+  #lastLeader: string | undefined;
   /** The newest record that was not absent. */
   #lastValue: JobRecord = {};
   /** The last one that is over. A run that outlives it still sets its fields. */
@@ -36,7 +36,7 @@ export class Past {
     if (value === undefined) return;
     this.#lastValue = value;
     this.#highestToken = Math.max(this.#highestToken, value.fencingToken ?? 0);
-    if (value.holder !== undefined) this.#lostLeader = replicaOf(leaseOf(value.holder));
+    if (value.holder !== undefined) this.#lastLeader = replicaOf(leaseOf(value.holder));
   }
 
   /** What a take now finds. */
@@ -45,7 +45,7 @@ export class Past {
     const { value } = record;
     const takenAt = view.storeNow();
     const because = reasonOf(value, view);
-    const after = this.#lostLeader;
+    const after = this.#lastLeader;
     const lostLeader = because === 'lease-ended' && after !== id ? after : undefined;
     // if the record is gone, what was seen last is still true of the past
     const left = decide.leftBehind(value ?? this.#lastValue, this.lastTerm);
