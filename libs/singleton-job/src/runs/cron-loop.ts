@@ -1,7 +1,6 @@
 import { type Reason } from '../base/events/events.js';
 import { clockAhead } from '../base/events/warnings.js';
 import { type MissedOccurrences } from '../jobs/job-run.js';
-import { leaseOf, replicaOf } from '../leadership/record.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { changeOf } from './inheritance.js';
 import { factsOf } from './single-flight.js';
@@ -151,10 +150,10 @@ export class CronLoop {
 
   /** An occurrence waits for a clock of the store that is more than a minute behind: one of the clocks is wrong. */
   async #isStoreNear(newest: number): Promise<boolean> {
-    const { term, job, notify, sleeper, storeName } = this.parts;
+    const { term, job, notify, replica, sleeper, storeName } = this.parts;
     const aheadMs = newest - term.storeNow();
     if (aheadMs <= EARLIEST_MS) return true;
-    const clocks = { node: replicaOf(leaseOf(term.holder)), store: storeName };
+    const clocks = { node: replica.id, store: storeName };
     notify('warning', clockAhead(job.name, clocks, { scheduledAt: new Date(newest), aheadMs }));
     // checked again and again: a clock may be corrected, or this host suspended
     while (!sleeper.isOver && term.storeNow() < newest) await sleeper.sleep(newest - term.storeNow());
