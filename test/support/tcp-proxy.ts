@@ -5,8 +5,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 export class TcpProxy implements AsyncDisposable {
   /** How long each answer takes on its way back, or as long as the one before it. */
   answerDelayMs = 0;
-  /** Everything that was ever sent to the server through here, one entry for each connection. */
-  readonly sent: Buffer[][] = [];
   readonly #server = createServer((client) => {
     this.#join(client);
   });
@@ -77,13 +75,8 @@ export class TcpProxy implements AsyncDisposable {
       return;
     }
     const server = connect(this.port, '127.0.0.1');
-    const sent: Buffer[] = [];
-    this.sent.push(sent);
     this.#sockets.push({ client, server });
-    client.on('data', (data: Buffer) => {
-      sent.push(data);
-      server.write(data);
-    });
+    client.on('data', (data: Buffer) => server.write(data));
     let before = Promise.resolve();
     server.on('data', (data: Buffer) => {
       const arrives = Promise.all([before, delay(this.answerDelayMs)]);

@@ -204,11 +204,6 @@ export class WorkerProcess {
       });
     });
   }
-
-  /** Closes the channel of the event feed, as a parent does that goes away. */
-  leaveAlone(): void {
-    this.#child.disconnect();
-  }
 }
 
 function isAnswer(message: unknown): message is Answer {
