@@ -41,7 +41,7 @@ async function replica(
   return Object.assign(client, { projectName });
 }
 
-/** What a transaction of somebody else locks. */
+/** What a transaction of another program locks. */
 function row(table: 'leases' | 'records', project: string, key = ''): string {
   const column = table === 'leases' ? 'id' : 'name';
   return `SELECT FROM singleton_job.${table} WHERE project = '${project}' AND ${column} LIKE '${key}%' FOR UPDATE`;
@@ -66,7 +66,7 @@ async function timeOf(request: Promise<unknown>): Promise<number> {
   return performance.now() - sentAt;
 }
 
-describe('a transaction that somebody leaves open', () => {
+describe('a transaction that another program leaves open', () => {
   it('on a lease that has ended delays no heartbeat, and the lease is gone one life later', async () => {
     const a = await replica();
     await a.sync({ grant: ['dead.1@300'] });

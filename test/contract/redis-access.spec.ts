@@ -43,7 +43,7 @@ const user = async (name: string, ...rules: string[]): Promise<string> => {
 };
 
 /** Everything that a store sends, and every error and warning that came of it. */
-async function complaintsOf({ store, events, warnings }: OpenStore<RedisStore>): Promise<string[]> {
+async function problemsOf({ store, events, warnings }: OpenStore<RedisStore>): Promise<string[]> {
   const replica = new SuiteClient(store);
   const errors: unknown[] = [];
   const note = (error: unknown): unknown => errors.push(error);
@@ -59,7 +59,7 @@ async function complaintsOf({ store, events, warnings }: OpenStore<RedisStore>):
 describe('what Redis permits', () => {
   it('is enough with the rights that a message names', async () => {
     const opened = fixture.begin({ connection: await user('own', 'resetchannels', '-@all', ...RIGHTS.split(' ')) });
-    expect(await complaintsOf(opened)).toEqual([]);
+    expect(await problemsOf(opened)).toEqual([]);
     expect([...opened.events].sort()).toEqual(['connected', 'listening']);
   });
 
@@ -67,10 +67,10 @@ describe('what Redis permits', () => {
     const others = RIGHTS.split(' ').filter((one) => one !== right);
     const connection = await user('lacking', 'reset', 'on', '>secret', 'resetchannels', ...others);
     const opened = fixture.begin({ connection });
-    const complaints = await complaintsOf(opened);
+    const problems = await problemsOf(opened);
     await opened.store.close();
-    expect(complaints.join(' ')).toContain(NAMED[right]);
-    for (const complaint of complaints) expect(complaint).toContain(`The ACL of the user needs: ${RIGHTS}`);
+    expect(problems.join(' ')).toContain(NAMED[right]);
+    for (const problem of problems) expect(problem).toContain(`The ACL of the user needs: ${RIGHTS}`);
   });
 
   it('may lack the channel: nothing else fails, and the store listens while it may', async () => {

@@ -99,7 +99,7 @@ const HAPPEN: {
   },
 };
 
-/** They disturb nobody by themselves. */
+/** By themselves they disturb no replica. */
 const QUIET: readonly FaultKind[] = ['hints', 'pause', 'resume', 'trigger', 'lock'];
 /** They are over at once, or are told to the replica. */
 const INSTANT: readonly FaultKind[] = ['jump', 'wall', 'deaf'];

@@ -16,7 +16,7 @@ export const RULES = {
   S2: 'fencing tokens grow',
   S3: 'a cron occurrence starts once',
   S4: 'an interval keeps its delay across leaders',
-  L1: 'in calm somebody leads within a life, a heartbeat and 1.5 s',
+  L1: 'in calm a replica leads within a life, a heartbeat and 1.5 s',
   L2: 'no term ends in calm',
   L3: 'a paused job is given back',
   L4: 'a replica can stop',
@@ -223,7 +223,7 @@ export class Rules {
     const isOfNow = value?.incarnation === process.replica.view.incarnation.id;
     const isOther = value?.holder !== undefined && value.holder !== holder && isOfNow;
     const isTaken = isOther || isUnreadable === true || (value?.fencingToken ?? 0) > term.fencingToken;
-    this.#check('K1', end !== 'preempted' || isTaken, `${name}: the term was lost in a new incarnation, to nobody`);
+    this.#check('K1', end !== 'preempted' || isTaken, `${name}: the term was lost in a new incarnation, to none`);
     const inTime = end === 'expired' && this.#wasInTime(led);
     this.#check('K1', !inTime, `${name}: the term ended although its replica had reached the store`);
   }

@@ -99,7 +99,7 @@ const FAULTS = {
   flush: drawn(1, () => ({})),
   'lose-leases': drawn(0.4, () => ({})),
   'lose-record': drawn(0.4, ({ name }) => ({ name })),
-  /** Nobody can read the record meanwhile. */
+  /** No replica can read the record meanwhile. */
   spoil: drawn(0.4, (spot) => ({ name: spot.name, ...lasting(100, 3)(spot) })),
   /** The clock of the store is set. */
   jump: drawn(1.2, ({ x, isA, sign }) => ({ ms: (isA ? -1 : sign) * logarithmic(x, 1_000, 180_000) })),
@@ -279,7 +279,7 @@ function toStory({ setting, lives, events, beginMs, isLifeChanged, isJobNew, ...
     return faultsOf(event, { ...event.numbers, ...where, at, lifeMs: on.lifeMs, shortestMs, delayMs });
   });
 
-  // late requests, lost messages and quiet times come to an end; at last somebody takes the lock that others have used
+  // late requests, lost messages and quiet times come to an end; at last a replica takes the lock that others have used
   const isLate = faults.some(({ kind }) => kind === 'noise' || kind === 'cut');
   const calmAt = Math.max(...faults.map(endOf)) + (isLate ? 30_000 : 0) + 12_000 + 2.5 * lifeMs;
   const isLocked = faults.some(({ kind }) => kind === 'lock');

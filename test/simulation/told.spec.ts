@@ -104,7 +104,7 @@ const RARE: Record<string, Told> = {
   },
 };
 
-/** Found in an earlier design of the core: in the end nobody ran the last job. */
+/** Found in an earlier design of the core: in the end no replica ran the last job. */
 const LEADERLESS: Record<string, Told> = {
   'all data are lost twice, and then nothing is heard of the store for 10 s': {
     places: [{}, { skewMs: 15_000 }],

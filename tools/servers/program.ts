@@ -17,7 +17,7 @@ interface Wanted {
   readonly name: string;
   /** What its file is called; any of them will do. */
   readonly files: readonly string[];
-  /** The file that somebody has chosen, if it is not empty. No other is taken then. */
+  /** The chosen file, if it is not empty. No other is taken then. */
   readonly chosen?: string | undefined;
   /** Of Debian and Ubuntu. */
   readonly packages: readonly string[];

@@ -93,7 +93,7 @@ describe('a follower', () => {
     expect(world.story.at(-1)).toBe('30100 b gained job: lease-ended');
   });
 
-  it('waits also when data of before come back, in which nobody leads', async () => {
+  it('waits also when data of before come back, in which no replica leads', async () => {
     const a = await world.leader();
     await a.job.election.withdraw('unregistered');
     const before = world.server.snapshot();

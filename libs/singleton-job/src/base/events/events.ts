@@ -82,7 +82,7 @@ export interface JobEvents {
 
   /**
    * Another replica leads the job, and this one follows it. Not called again for the same leader unless this replica
-   * led meanwhile, nor if nobody leads.
+   * led meanwhile, nor if no replica leads.
    */
   leaderChanged: {
     /** Name of the job. */
@@ -106,7 +106,7 @@ export interface JobEvents {
     readonly job: string;
     /** When it began, by the clock of the store. */
     readonly pausedAt: Date;
-    /** Whether somebody resumed the job, or the store lost its data, and with it the pause. */
+    /** Whether a caller resumed the job, or the store lost its data, and with it the pause. */
     readonly reason: 'resumed' | 'data-lost';
   };
 
