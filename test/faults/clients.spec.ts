@@ -181,9 +181,9 @@ describe.each(forEachLife(CLIENTS))(
         expect(noticed.backMs).toBeLessThan((kind === 'Redis' ? 1_000 : intervalMs + 1_500) + SLACK_MS);
         const messages = [...noticed.errors, ...disconnected].map(({ message }) => message);
         expect(messages).toContainEqual(expect.stringMatching(says));
-        // on a busy machine an answer may take too long before or after
+        // on a busy machine an answer may take too long before or after, which ends a connection too
         expect(messages.filter((message) => !says.test(message) && !SILENT.test(message))).toEqual([]);
-        expect(disconnected.length > 0).toBe(!isKept);
+        expect(disconnected.some(({ message }) => !isKept || !SILENT.test(message))).toBe(!isKept);
         await heartbeats.listening();
       },
     );
