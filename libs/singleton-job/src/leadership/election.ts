@@ -407,7 +407,9 @@ export class Election {
       const facts = { name, holder, fencingToken, lease, backlog, own };
       if (revision !== undefined) this.#begin(new Term(facts, replica, this));
     };
-    const value = { ...record.value, steeredIn: undefined, ...own, holder, fencingToken, incarnation };
+    // an interrupted run gets its end when it has been reported: the answer to this may be lost
+    const { run = own.run } = record.value ?? {};
+    const value = { ...record.value, steeredIn: undefined, ...own, run, holder, fencingToken, incarnation };
     this.#write({ value, settled });
   }
 
@@ -417,6 +419,8 @@ export class Election {
     const isInUse = replica.leases.get(term.lease.lifeMs) === term.lease;
     if (!isInUse || !term.lease.isValid(replica.clock) || !this.isWanted || replica.isClosing) return;
     this.term = term;
+    // what the take left out
+    term.set({});
     this.#hasFailed = false;
     replica.observer.gained?.(term);
     candidate.lead(term);

@@ -87,6 +87,23 @@ describe('A cron job', () => {
       expect(told(a, ...others)).toEqual(lines);
     });
 
+    it('reports a claim of another although the answer to its take is lost', async () => {
+      const a = start('a', [everyTenMinutes()]);
+      await passes(PERIOD - 1_000);
+      a.store.outcome = claims('answer-lost', 'request-lost');
+      await passes(2_000);
+      const b = start('b', [everyTenMinutes()]);
+      b.store.outcome = claims('answer-lost');
+      await passes(15_000);
+      b.store.outcome = () => 'answered';
+      await passes(15_000);
+      b.kill();
+      const c = start('c', [everyTenMinutes()]);
+      await passes(15_000);
+      expect(c.observer.of('leadershipGained')).toHaveLength(1);
+      expect(told(b, c)).toEqual(['b reports the run at 00:10:00 by a']);
+    });
+
     it.each([
       ['late', 0],
       ['overlap', PERIOD + 5_000],
@@ -118,7 +135,7 @@ describe('A cron job', () => {
       expect(told(b)).toEqual([]);
     });
 
-    it('reports what it inherits once, also what a changed schedule leaves behind: its take records that', async () => {
+    it('reports what it inherits once, also what a changed schedule leaves behind', async () => {
       const a = start('a', [everyTenMinutes()]);
       await passes(PERIOD - 1_000);
       a.store.outcome = claims('answer-lost', 'request-lost');

@@ -144,8 +144,10 @@ export class JobRunner implements Candidate {
     const { runs } = this;
     const { job, clock, notify } = this.parts;
     const { run } = term.backlog.left;
-    if (run !== undefined && run.endedAt === undefined)
+    if (run !== undefined && run.endedAt === undefined) {
       notify('runInterrupted', { job: job.name, startedAt: new Date(run.startedAt), by: run.by });
+      void term.save({});
+    }
     const stepDown: Election['stepDown'] = (why, standBackMs) => this.election?.stepDown(why, standBackMs);
     try {
       const sleeper = new Sleeper(clock, quit);
