@@ -90,11 +90,6 @@ export class Application {
     return this.runners.get(job)?.runs.inFlight !== undefined;
   }
 
-  /** Nothing of a term runs. */
-  isIdle(job: string): boolean {
-    return this.runners.get(job)?.isIdle !== false;
-  }
-
   add(name: string): void {
     const { pool } = this.services;
     const job = this.#jobs.get(name);

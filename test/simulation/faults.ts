@@ -152,14 +152,15 @@ async function restart(world: World, fault: FaultOf<'restart'>): Promise<void> {
   await world.sleep(fault.downMs);
   const before = server.snapshot();
   const old = fault.data === 'old' ? world.oldServers.at(-1) : undefined;
+  const data = fault.data === 'old' && old === undefined ? 'kept' : fault.data;
   world.oldServers.push({ id: server.server, data: before });
-  const kept = { copy: world.snapshots.get(fault), kept: before, none: undefined, old: before }[fault.data];
+  const kept = { copy: world.snapshots.get(fault), kept: before, none: undefined, old: undefined }[data];
   server.become(old?.id ?? (setting.isHidden ? '' : `s${world.life}`), old?.data ?? kept);
   server.jump(fault.clockMs);
   world.isUp = true;
   if (!fault.refuses) world.breakAll();
   for (const release of world.heldByProxy.splice(0)) world.setTimer(world.chance.between(0, 3), release);
   world.rules.faultUntil(world.now() + RECONNECT_MS);
-  rules.restarted(fault, before);
+  rules.restarted({ ...fault, data }, before);
   world.say('STORE UP', server.server);
 }

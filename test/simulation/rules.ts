@@ -16,6 +16,7 @@ export const RULES = {
   S2: 'fencing tokens grow',
   S3: 'a cron occurrence starts once',
   S4: 'an interval keeps its delay across leaders',
+  S5: 'each cron occurrence is started or reported',
   L1: 'in calm a replica leads within a life, a heartbeat and 1.5 s',
   L2: 'no term ends in calm',
   L3: 'a paused job is given back',
@@ -52,6 +53,15 @@ class Known {
   pausedSince: number | undefined;
   /** When it was deleted. */
   lostAt = -Infinity;
+  /** Of a cron job. */
+  readonly settled: Settled[] = [];
+}
+
+/** Occurrences after one time and up to another, which a replica started or reported. */
+interface Settled {
+  readonly after: number;
+  readonly upTo: number;
+  readonly at: number;
 }
 
 /** A term that has begun. */
@@ -182,6 +192,16 @@ export class Rules {
       },
       onEvent: ({ event, payload }) => {
         if (event === 'runStarted') this.#runStarted(process, payload);
+        if (event === 'occurrencesMissed') this.#settled(payload.job, payload.from.getTime(), payload.to.getTime());
+        if (event === 'tickDropped' && payload.kind === 'cron') {
+          const upTo = payload.scheduledAt.getTime();
+          this.#settled(payload.job, upTo - payload.count * this.#periodOf(payload.job), upTo);
+        }
+        if (event === 'runInterrupted') {
+          const { term } = process.replica.find(jobRecord(payload.job)) ?? {};
+          const { occurrence } = term?.backlog.left.run ?? {};
+          if (occurrence !== undefined) this.#settled(payload.job, occurrence - 1, occurrence);
+        }
         if (event === 'runSucceeded' || event === 'runFailed' || event === 'runCancelled')
           this.#runEnded(process, payload);
       },
@@ -312,6 +332,7 @@ export class Rules {
       const key = `${name}@${occurrence}`;
       const first = this.#starts.get(key);
       this.world.say(process.id, 'RUNS', key);
+      this.#settled(info.job, occurrence - 1, occurrence);
       const again = { led, aheadMs: process.clock.aheadMs };
       const isExcused = first === undefined || this.#mayStartAgain(name, occurrence, first, again);
       this.#check('S3', isExcused, `${key} started twice, by ${String(first?.led.process.id)} and ${process.id}`);
@@ -422,7 +443,7 @@ export class Rules {
     const isWanted = processes.some(
       ({ isWell, link, replica }) => isWell && !link.isCut() && replica.find(name)?.isWanted === true,
     );
-    const isRunning = processes.some(({ isOver, app }) => !isOver && !app.isIdle(jobOf(name) ?? ''));
+    const isRunning = processes.some(({ isOver, app }) => !isOver && app.isBusy(jobOf(name) ?? ''));
     return !isWanted || isRunning || server.isUnreadable(name) || this.#isHeldUnseen(name);
   }
 
@@ -439,6 +460,28 @@ export class Rules {
     return () => (this.#wasLocked = true);
   }
 
+  #settled(job: string, after: number, upTo: number): void {
+    this.#of(jobRecord(job)).settled.push({ after, upTo, at: this.#t });
+  }
+
+  #periodOf(job: string): number {
+    return this.world.setting.jobs.find(({ name }) => name === job)?.periodMs ?? Infinity;
+  }
+
+  /** A later one that is settled shows that no replica looks at it again. */
+  #checkOccurrences(job: string): void {
+    const { settled } = this.#of(jobRecord(job));
+    const period = this.#periodOf(job);
+    let [last] = settled;
+    for (const next of settled.toSorted((a, b) => a.after - b.after)) {
+      if (last === undefined) return;
+      const missing = (Math.floor(last.upTo / period) + 1) * period;
+      const isSettled = missing > next.after || this.#mayBeUnsettled(job, last, next);
+      this.#check('S5', isSettled, `${job}@${missing} was neither started nor reported`);
+      if (next.upTo > last.upTo) last = next;
+    }
+  }
+
   // ---- What callers wanted
 
   asked(id: string, kind: CommandKind, name: string): Call {
@@ -450,6 +493,7 @@ export class Rules {
 
   /** The story is over. */
   end(): void {
+    for (const { name, kind } of this.world.setting.jobs) if (kind === 'cron') this.#checkOccurrences(name);
     for (const { id, kind, at, outcome } of this.#calls) {
       if (kind !== 'trigger' || outcome === undefined) continue;
       const times = this.#triggered.get(id) ?? 0;
@@ -514,6 +558,13 @@ export class Rules {
     );
     if (isLost && this.#isHiddenFrom(again.led.process)) return this.#excuse('claim lost in a hidden restart');
     return isLost && first.aheadMs > again.aheadMs && this.#excuse('claim lost, of a leader whose clock was ahead');
+  }
+
+  #mayBeUnsettled(job: string, before: Settled, after: Settled): boolean {
+    const isLost = this.#losses.some(
+      ({ at, name = jobRecord(job) }) => name === jobRecord(job) && at > before.at && at <= after.at,
+    );
+    return isLost && this.#excuse('cron occurrences, after a loss');
   }
 
   /** Tokens follow the clock of the store. */
