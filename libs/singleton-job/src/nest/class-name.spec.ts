@@ -7,16 +7,17 @@ import { describedBy } from './decorated-methods.js';
 const AT_RUN_TIME = 'the class got its name at run time, as from mixin() of @nestjs/common';
 
 describe('a class name is', () => {
-  it.each<[rule: string, name: string, declared: string | undefined, why: string | undefined]>([
-    ['lasting if the class had it when its job was decorated', 'Prices', 'Prices', undefined],
-    ['lasting if the class only inherits its jobs', 'Prices', undefined, undefined],
-    ['not lasting if it changed later', 'Prices-1f3a', 'Prices', AT_RUN_TIME],
-    ['not lasting if it came later', 'Prices', '', AT_RUN_TIME],
-    ['not lasting if mixin() gave it to a subclass', '30cd37661ff19f6077da1', undefined, AT_RUN_TIME],
-    ['not lasting if it is from a minifier', 'tx', 'tx', "the class name 'tx' looks like that of a minifier"],
-    ['not lasting if it is empty', '', undefined, 'the class has no name'],
-  ])('%s', (_rule, name, declared, why) => {
-    expect(whyNotLasting(name, declared)).toBe(why);
+  it.each<[rule: string, name: string, declared: string | undefined, source: string, why: string | undefined]>([
+    ['lasting if the class had it when its job was decorated', 'Prices', 'Prices', 'class {}', undefined],
+    ['lasting if a subclass without decorators shows it', 'Prices2', undefined, 'class Prices2 {}', undefined],
+    ['lasting if a variable names the subclass', 'Prices', undefined, 'class {}', undefined],
+    ['not lasting if it changed later', 'Prices-1f3a', 'Prices', 'class Prices {}', AT_RUN_TIME],
+    ['not lasting if it came later', 'Prices', '', 'class {}', AT_RUN_TIME],
+    ['not lasting if a subclass got another one', 'Prices_1f3a', undefined, 'class {}', AT_RUN_TIME],
+    ['not lasting if it is from a minifier', 'tx', 'tx', '', "the class name 'tx' looks like that of a minifier"],
+    ['not lasting if it is empty', '', undefined, '', 'the class has no name'],
+  ])('%s', (_rule, name, declared, source, why) => {
+    expect(whyNotLasting(name, declared, source)).toBe(why);
   });
 });
 

@@ -63,7 +63,11 @@ export function jobsOf(
 /** The decorated jobs of a provider. */
 export function describedBy(provider: ProviderRef, problems: string[]): (JobDescription & NamedJob)[] {
   const { prototype, module } = provider;
-  const notLasting = whyNotLasting(classNameOf(prototype), declaredClassName(prototype));
+  const notLasting = whyNotLasting(
+    classNameOf(prototype),
+    declaredClassName(prototype),
+    Function.prototype.toString.call(classOf(prototype)),
+  );
   return decoratedMembers(provider, JOBS).flatMap((member) => {
     const { location, recorded, invoke } = member;
     const [metadata] = recorded;
