@@ -122,7 +122,7 @@ export interface JobOverview extends Pick<JobStatus, 'name' | 'kind' | 'schedule
 /** The result of a request to run a job now. */
 export type TriggerResult =
   | {
-      /** The run has begun. The call does not wait for its end. */
+      /** The run begins, unless the leader loses its lease at this moment. The call does not wait for its end. */
       readonly started: true;
       /** The replica that runs it: `nodeId` with its random part. */
       readonly by: string;

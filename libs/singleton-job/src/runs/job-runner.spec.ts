@@ -230,6 +230,7 @@ describe('A triggered run of an interval with a long delay', () => {
     order?.act?.();
     expect([order?.outcome, trigger()?.outcome]).toEqual(['started', 'lease-unconfirmed']);
     expect(a.observer.of('runStarted')).toHaveLength(1);
+    expect(runner?.election?.term?.own.run).toMatchObject({ outcome: 'cancelled' });
   });
 
   it('does not start after its term was given back while its start was recorded', async () => {

@@ -134,6 +134,8 @@ export class JobRunner implements Candidate {
         inContextOf(commandId, () => {
           runs.start({ term, facts, isWritten: true, scheduledAt, cause: 'trigger' });
         });
+      // the record shows its start
+      else term.set({ run: { ...facts, endedAt: facts.startedAt, outcome: 'cancelled' } });
       runs.free();
     };
     return { outcome: 'started', fields: { run: facts }, act, cancel: runs.free };
