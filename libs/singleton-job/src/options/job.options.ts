@@ -3,8 +3,7 @@ import { type Duration } from '../base/text/duration.js';
 /** The options that every job has, with ticks or without. */
 interface AnyJobOptions {
   /**
-   * The name in keys, logs and overrides. A new name is a new job, and nothing says which one it replaces: during a
-   * rolling deploy both run.
+   * The name in keys, logs and overrides. A new name is a new job: during a rolling deploy both run.
    *
    * No braces, colons, slashes or spaces. Required in a class that is named at run time, as by `mixin()`.
    *

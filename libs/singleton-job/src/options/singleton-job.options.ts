@@ -83,8 +83,8 @@ export interface SingletonJobOptions {
 
   /**
    * How long after its last heartbeat a crashed leader is replaced. A leader loses the leadership if the store does not
-   * answer, or its event loop is blocked, until its deadline: for 6 to 9 s by default. It counts for locks too. At
-   * least 3 × `heartbeatInterval`, if that is set. 1 day at most.
+   * answer, or its event loop is blocked, until its deadline. It counts for locks too. At least 3 ×
+   * `heartbeatInterval`, if that is set. 1 day at most.
    *
    * After a restart of the store, the longest one of all jobs is the grace period. More: a crashed leader is replaced
    * later. Less: a shorter pause of the process or of the server costs the lead. With `'800ms'`, half a second without
