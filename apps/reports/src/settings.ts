@@ -96,7 +96,7 @@ export class InvalidSettingsError extends Error {
   }
 }
 
-/** The environment of web replicas and workers. README.md has the table. */
+/** The environment of web replicas and workers. README.md has the important ones. */
 export const settings = registerAs('settings', () => {
   const { data, error } = variables.safeParse(process.env);
   if (error) throw new InvalidSettingsError(error);

@@ -2,10 +2,7 @@ import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 
-/**
- * A receiver of webhooks, as in README.md. It cannot handle the first FAILURES deliveries, and then handles each id
- * once.
- */
+/** A receiver of webhooks. It cannot handle the first FAILURES deliveries, and then handles each id once. */
 const webhook = new Webhook(process.env['SECRET'] ?? '');
 const seen = new Set<string>();
 let failures = Number(process.env['FAILURES'] ?? 0);
