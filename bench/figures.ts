@@ -50,29 +50,6 @@ export function join(tables: readonly (readonly Row[])[]): Row[] {
   });
 }
 
-/** Adds a column that says how many times the figure of the reference each row has. */
-export function withRatio(rows: readonly Row[], column: string, reference: string): Row[] {
-  return beside(rows, column, reference, { title: `${column}: × ${reference}`, of: (value, base) => value / base });
-}
-
-/** Adds a column that says how much more than the reference each row has. */
-export function withDifference(rows: readonly Row[], column: string, reference: string): Row[] {
-  return beside(rows, column, reference, { title: `${column}: over ${reference}`, of: (value, base) => value - base });
-}
-
-function beside(
-  rows: readonly Row[],
-  column: string,
-  reference: string,
-  added: { readonly title: string; readonly of: (value: number, base: number) => number },
-): Row[] {
-  const base = medianOf(rows.find(({ name }) => name === reference)?.cells[column]);
-  return rows.map(({ name, cells }) => ({
-    name,
-    cells: { ...cells, [added.title]: added.of(medianOf(cells[column]), base) },
-  }));
-}
-
 /** Three digits are all that a figure is worth. */
 export function inDigits(value: number): string {
   if (!Number.isFinite(value)) return '–';

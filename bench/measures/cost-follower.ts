@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { electionPerJob, idleRedis, singletonJob, singletonJobShort } from '../contestants.js';
-import { combine, withRatio } from '../figures.js';
+import { combine } from '../figures.js';
 import { type Measure, SETTLED_MS, times } from '../measure.js';
 import { HALF_SECOND, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
@@ -24,6 +24,6 @@ export const costOfFollower: Measure = {
         );
       },
     );
-    return withRatio(combine(rounds), 'CPU ms per s', idleRedis.name);
+    return combine(rounds);
   },
 };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { bareTimer, type Contestant, electionPerJob, singletonJob } from '../contestants.js';
-import { combine, join, type Row, withRatio } from '../figures.js';
+import { combine, join, type Row } from '../figures.js';
 import { type Measure, type Scale, times } from '../measure.js';
 import { manyJobs, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
@@ -30,5 +30,5 @@ async function measure(jobs: number, { pick }: Scale): Promise<Row[]> {
       return times(pick(3, 1), () => cpuRows(leaders, column, ({ first }) => cpuOf(first, windowMs)));
     },
   );
-  return withRatio(combine(rounds), column, electionPerJob.name);
+  return combine(rounds);
 }

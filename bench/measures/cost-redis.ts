@@ -9,7 +9,6 @@ import {
   singletonJob,
   singletonJobShort,
 } from '../contestants.js';
-import { withRatio } from '../figures.js';
 import { type Measure, sideBySide } from '../measure.js';
 import { manyJobs, Replicas } from '../replicas.js';
 import { serverLoad } from '../server-load.js';
@@ -29,12 +28,10 @@ const CONTESTANTS = [
 export const costOfRedis: Measure = {
   name: 'cost-redis',
   title: 'Load of the server',
-  run: async (scale) => {
-    const rows = await sideBySide(CONTESTANTS, async (contestant) => {
+  run: (scale) =>
+    sideBySide(CONTESTANTS, async (contestant) => {
       const options = { jobs: manyJobs(100), count: scale.pick(3, 2), reports: 'nothing' } as const;
       await using replicas = await Replicas.start(contestant, options);
       return await serverLoad(replicas, scale);
-    });
-    return withRatio(rows, 'commands per s', electionPerJob.name);
-  },
+    }),
 };

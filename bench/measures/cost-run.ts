@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { bareTimer, bullmq, electionPerJob, keyPerSlot, lockPerTick, schedule, singletonJob } from '../contestants.js';
 import { type JobSpec } from '../contestants/contestant.js';
-import { combine, medianOf, type Row, withRatio } from '../figures.js';
+import { combine, medianOf, type Row } from '../figures.js';
 import { type Measure, SETTLED_MS, times } from '../measure.js';
 import { withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
@@ -29,7 +29,7 @@ export const costOfRun: Measure = {
         });
       },
     );
-    return withRatio(combine(rounds).map(shared), 'CPU per run, µs', bareTimer.name);
+    return combine(rounds).map(shared);
   },
 };
 

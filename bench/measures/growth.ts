@@ -38,7 +38,7 @@ const QUICK_GROUPS: typeof GROUPS = [
 
 export const growth: Measure = {
   name: 'growth',
-  title: 'How the library grows',
+  title: 'How the library grows, by jobs × replicas',
   run: async (scale) => {
     const rows: Row[] = [];
     for (const group of scale.pick(GROUPS, QUICK_GROUPS)) {
@@ -52,8 +52,8 @@ async function measure([jobs, count, on = singletonJob]: Size, scale: Scale): Pr
   await using replicas = await Replicas.start(on, { jobs: manyJobs(jobs), count, reports: 'nothing' });
   const load = await serverLoad(replicas, scale);
   const cells = await repeat(2, () => usageIn(replicas, scale.pick(10_000, 1_500)));
-  const where = on === singletonJob ? '' : ' on PostgreSQL';
-  return { name: `${jobs} jobs × ${count} replicas${where}`, cells: { ...cells, ...load } };
+  const where = on === singletonJob ? '' : ', PostgreSQL';
+  return { name: `${jobs} × ${count}${where}`, cells: { ...cells, ...load } };
 }
 
 async function usageIn({ first, last }: Replicas, windowMs: number): Promise<Row['cells']> {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { bareNest, bullmq, electionPerJob, schedule, singletonJob } from '../contestants.js';
-import { combine, withDifference } from '../figures.js';
+import { combine } from '../figures.js';
 import { type Measure, times } from '../measure.js';
 import { manyJobs, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
@@ -34,6 +34,6 @@ export const memory: Measure = {
         },
       );
     });
-    return withDifference(combine(rounds), 'after 30 s, MB', bareNest.name);
+    return combine(rounds);
   },
 };

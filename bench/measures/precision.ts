@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { bareTimer, bullmq, electionPerJob, keyPerSlot, lockPerTick, schedule, singletonJob } from '../contestants.js';
-import { combine, percentile, type Row, withRatio } from '../figures.js';
+import { combine, percentile, type Row } from '../figures.js';
 import { type Measure, times } from '../measure.js';
 import { type Replicas, type ReplicasOptions, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
@@ -35,7 +35,7 @@ export const precision: Measure = {
         return lateness();
       });
     });
-    return withRatio(withRatio(combine(rounds), '500 ms: p50', bareTimer.name), '100 ms: p50', bareTimer.name);
+    return combine(rounds);
   },
 };
 

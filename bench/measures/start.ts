@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { bareNest, bullmq, type Contestant, lockPerTick, schedule, singletonJob } from '../contestants.js';
 import { type StartTimes } from '../contestants/contestant.js';
-import { combine, type Row, withDifference } from '../figures.js';
+import { combine, type Row } from '../figures.js';
 import { inTurn, type Measure, times } from '../measure.js';
 import { Replicas } from '../replicas.js';
 import { Servers } from '../servers.js';
@@ -14,8 +14,7 @@ export const start: Measure = {
     await using servers = new Servers();
     const contestants = [bareNest, schedule, lockPerTick, singletonJob, bullmq];
     const rounds = await times(pick(5, 1), () => inTurn(contestants, (one) => measure(one, servers)));
-    const rows = combine(rounds);
-    return withDifference(withDifference(rows, 'ready, ms', bareNest.name), 'RSS, MB', bareNest.name);
+    return combine(rounds);
   },
 };
 
