@@ -1,16 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { FixedRate, type JobObserver, type JobRun, SingletonJobModule, WhileLeader } from 'nestjs-singleton-job';
+import { FixedRate, type JobObserver, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
 
 /** Started as a process by `crashes.spec.ts`, which crashes it by a signal. */
-const { CONNECTION, NODE, IS_POISONED, PROJECT = '', THREAD = '' } = process.env;
-
-function fail(): void {
-  setImmediate(() => {
-    throw new Error('thrown on purpose');
-  });
-}
+const { CONNECTION, NODE, THREAD = '' } = process.env;
 
 @Injectable()
 class Tick {
@@ -21,29 +15,20 @@ class Tick {
   }
 }
 
-@Injectable()
-class Poison {
-  @WhileLeader('job', { restartDelay: '300ms' })
-  async consume({ signal }: JobRun): Promise<void> {
-    setTimeout(fail, 20);
-    await delay(60_000, undefined, { signal });
-  }
-}
-
 function send(message: object): void {
   process.send?.({ ...message, atMs: Date.now(), node: NODE, pid: process.pid }, undefined, undefined, () => undefined);
 }
 
 const reporter: JobObserver = {
-  onEvent: ({ event, payload }) => {
-    if (event === 'runStarted' || event === 'leadershipGained') send({ event, payload });
+  runStarted: (payload) => {
+    send({ event: 'runStarted', payload });
   },
 };
 
 @Module({
   imports: [
     SingletonJobModule.forRoot({
-      projectName: PROJECT,
+      projectName: 'crashes',
       connection: CONNECTION,
       nodeId: NODE,
       lockExpiry: '20s',
@@ -51,12 +36,14 @@ const reporter: JobObserver = {
       observers: [reporter],
     }),
   ],
-  providers: [IS_POISONED === 'true' ? Poison : Tick],
+  providers: [Tick],
 })
 class AppModule {}
 
 await NestFactory.createApplicationContext(AppModule);
-process.on('SIGUSR2', fail);
+process.on('SIGUSR2', () => {
+  throw new Error('thrown on purpose');
+});
 process.on('SIGWINCH', () => void Promise.reject(new Error('rejected on purpose')));
 process.on('SIGURG', () => process.exit(3));
 process.channel?.unref();
