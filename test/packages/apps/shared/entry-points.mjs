@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
+const { exports } = require('nestjs-singleton-job/package.json');
 const EXPECTED = {
   config: 'createSingletonJobConfig',
   'current-run': 'currentRun',
@@ -22,7 +23,7 @@ for (const [entry, name] of Object.entries(EXPECTED)) {
     if (String(value).startsWith('class'))
       assert.equal(value.name, key, `joining the modules renamed ${key} to ${value.name}`);
   }
-  const built = require(`./node_modules/nestjs-singleton-job/dist/cjs/${entry}/index.js`);
+  const built = require(`./node_modules/nestjs-singleton-job/${exports[`./${entry}`].require.default}`);
   assert.deepEqual(Object.keys(built).sort(), Object.keys(imported).sort());
 }
 console.log(`entry points: ${Object.keys(EXPECTED).join(', ')}`);
