@@ -1,12 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DIST, ROOT } from '../../tools/workspace/paths.js';
 import { useRedisServer } from '../support/use-redis.js';
 import { SERVERS } from '../../tools/servers/servers.js';
 import { until } from '../../tools/replicas/until.js';
+import { WorkerProcess, type WorkerVariables } from '../../tools/replicas/worker-process.js';
 
 const redis = useRedisServer();
 
@@ -30,49 +29,27 @@ function logInReadme(): { readonly leader: readonly RegExp[]; readonly follower:
 }
 
 /** The variables that the page of the options shows. */
-function variablesInOptionsPage(): NodeJS.ProcessEnv {
+function variablesInOptionsPage(): WorkerVariables {
   const page = readFileSync(join(ROOT, 'docs/options.md'), 'utf8');
   const lines = page.matchAll(/^(SINGLETON_JOB_\w+)="?(.*?)"?$/gm);
   return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
 }
 
-/** A program of `apps/minimal` as one process. */
-class Replica {
-  output = '';
-  readonly #child: ChildProcess;
-
-  constructor(program: 'main' | 'from-environment', env: NodeJS.ProcessEnv) {
-    this.#child = spawn(process.execPath, [join(DIST, 'apps/minimal/apps/minimal/src', `${program}.js`)], {
-      cwd: ROOT,
-      env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString('utf8')));
-    }
-  }
-
-  async logged(line: RegExp): Promise<void> {
-    await until(`it logs ${String(line)}`, () => line.test(this.output));
-  }
-
-  async stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const exited = once(this.#child, 'exit');
-    this.#child.kill(signal);
-    await exited;
-  }
-}
+const printed = ({ lines }: WorkerProcess): string => lines.map(({ text }) => text).join('\n');
+const logged = (replica: WorkerProcess, line: RegExp): Promise<void> =>
+  until(`it logs ${String(line)}`, () => line.test(printed(replica)), { details: () => printed(replica) });
 
 describe('the quick start of the README', () => {
-  const replicas: Replica[] = [];
-  const start = (...parts: ConstructorParameters<typeof Replica>): Replica => {
-    const replica = new Replica(...parts);
+  const replicas: WorkerProcess[] = [];
+  /** A program of `apps/minimal` as one process. */
+  const start = (program: 'main' | 'from-environment', variables: WorkerVariables): WorkerProcess => {
+    const file = join(DIST, 'apps/minimal/apps/minimal/src', `${program}.js`);
+    const replica = new WorkerProcess('web', { NO_COLOR: '1', ...variables }, { program: file });
     replicas.push(replica);
     return replica;
   };
   afterEach(async () => {
-    for (const replica of replicas.splice(0)) await replica.stop('SIGKILL');
+    await Promise.all(replicas.splice(0).map((replica) => replica.kill()));
   });
 
   it('logs the lines of the README on the leader and on the follower', async () => {
@@ -80,13 +57,14 @@ describe('the quick start of the README', () => {
     expect(lines).toHaveLength(4);
     const env = { REDIS_URL: redis().url };
     const leader = start('main', env);
-    for (const line of lines) await leader.logged(line);
+    for (const line of lines) await logged(leader, line);
     const follower = start('main', env);
-    await follower.logged(follows);
-    expect(lines.filter((line) => line.test(follower.output))).toEqual(lines.slice(0, 1));
-    expect(leader.output).not.toMatch(/follows|WARN/);
-    await leader.stop('SIGTERM');
-    expect(leader.output).toContain('released leadership (shutdown');
+    await logged(follower, follows);
+    expect(lines.filter((line) => line.test(printed(follower)))).toEqual(lines.slice(0, 1));
+    // a WorkerProcess always has the variable of its node
+    expect(printed(leader)).not.toMatch(/follows|WARN(?!.*SINGLETON_JOB_NODE_ID)/);
+    await leader.stop();
+    expect(printed(leader)).toContain('released leadership (shutdown');
   });
 
   it.each([
@@ -102,18 +80,18 @@ describe('the quick start of the README', () => {
   ] as const)('leads on a PostgreSQL: %s', async (program, variables) => {
     await using postgres = await SERVERS.postgres();
     const leader = start(program, variables(postgres.url));
-    await leader.logged(/\[shop:price-tick\] became LEADER/);
-    await leader.logged(/updated the prices/);
-    await leader.stop('SIGTERM');
-    expect(leader.output).toContain('released leadership (shutdown');
+    await logged(leader, /\[shop:price-tick\] became LEADER/);
+    await logged(leader, /updated the prices/);
+    await leader.stop();
+    expect(printed(leader)).toContain('released leadership (shutdown');
   });
 
   it('starts with all variables that the page of the options shows', async () => {
     const variables = variablesInOptionsPage();
     expect(Object.keys(variables).length).toBeGreaterThan(4);
     const replica = start('from-environment', { ...variables, SINGLETON_JOB_CONNECTION: redis().url });
-    await replica.logged(/daily-report 0 4 \* \* \* UTC/);
-    await replica.logged(/\[shop:daily-report\] became LEADER/);
-    expect(replica.output).not.toMatch(/price-tick\] became LEADER/);
+    await logged(replica, /daily-report 0 4 \* \* \* UTC/);
+    await logged(replica, /\[shop:daily-report\] became LEADER/);
+    expect(printed(replica)).not.toMatch(/price-tick\] became LEADER/);
   });
 });
