@@ -4,7 +4,7 @@ import { notifyAll } from '../../libs/singleton-job/src/base/events/observer.js'
 import { metricsObserver } from '../../libs/singleton-job/src/opentelemetry/metrics-observer.js';
 
 /** When everything happens to job `a`. */
-export const AT = new Date('2027-01-01T00:00:00Z');
+const AT = new Date('2027-01-01T00:00:00Z');
 
 const job = 'a';
 const RUN = { job, kind: 'cron', cause: 'schedule', scheduledAt: AT, startedAt: AT, fencingToken: 1 } as const;
