@@ -88,7 +88,9 @@ describe('a worker that stops', () => {
       const expected = runs.map(({ payload }) => `run ${String(payload?.job)} ${String(payload?.scheduledAt)}`);
       const sent = collector.spans.map((span) => `${span.name} ${String(span.attributes.get('job.scheduled_at'))}`);
       expect(sent.toSorted()).toEqual(expected.toSorted());
-      expect(new Set(collector.spans.map(({ service }) => service.get('service.instance.id')))).toEqual(new Set(['a']));
+      expect(new Set(collector.spans.map(({ attributes }) => attributes.get('service.instance.id')))).toEqual(
+        new Set(['a']),
+      );
       expect(Number(collector.spans[0]?.attributes.get('job.fencing_token'))).toBeGreaterThan(0);
     },
   );

@@ -1,28 +1,26 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** The fields of OTLP in JSON that are used here. */
-interface Attribute {
-  readonly key: string;
-  readonly value: { readonly stringValue?: string; readonly intValue?: number | string };
+interface Attributes {
+  readonly attributes: readonly {
+    readonly key: string;
+    readonly value: { readonly stringValue?: string; readonly intValue?: number | string };
+  }[];
 }
-
 interface Batch {
   readonly resourceSpans: readonly {
-    readonly resource: { readonly attributes: readonly Attribute[] };
-    readonly scopeSpans: readonly {
-      readonly spans: readonly { readonly name: string; readonly attributes: readonly Attribute[] }[];
-    }[];
+    readonly resource: Attributes;
+    readonly scopeSpans: readonly { readonly spans: readonly (Attributes & { readonly name: string })[] }[];
   }[];
 }
 
-/** A span that has arrived; attributes as text. */
-export interface CollectedSpan {
+/** A span that has arrived; its attributes, and those of its sender, as text. */
+interface CollectedSpan {
   readonly name: string;
-  readonly service: ReadonlyMap<string, string>;
   readonly attributes: ReadonlyMap<string, string>;
 }
 
@@ -31,16 +29,12 @@ export class SpanCollector implements AsyncDisposable {
   readonly spans: CollectedSpan[] = [];
   /** The number of requests with spans, answered or not. */
   requests = 0;
-  readonly #server: Server;
+  readonly #server = createServer((request, response) => {
+    // the sender has gone, or it is no batch
+    this.#take(request, response).catch(() => response.destroy());
+  });
 
-  private constructor(private readonly answersAfterMs: number) {
-    this.#server = createServer((request, response) => {
-      this.#take(request, response).catch(() => {
-        // the sender has gone, or it is no batch
-        response.destroy();
-      });
-    });
-  }
+  private constructor(private readonly answersAfterMs: number) {}
 
   /** One that never answers takes no span either. */
   static async start({ answersAfterMs = 0 } = {}): Promise<SpanCollector> {
@@ -77,14 +71,11 @@ function spansOf({ resourceSpans }: Batch): CollectedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans
       .flatMap(({ spans }) => spans)
-      .map(({ name, attributes }) => ({
-        name,
-        service: textsOf(resource.attributes),
-        attributes: textsOf(attributes),
-      })),
+      .map(({ name, attributes }) => {
+        const texts = [...resource.attributes, ...attributes].map(
+          ({ key, value }) => [key, value.stringValue ?? String(value.intValue)] as const,
+        );
+        return { name, attributes: new Map(texts) };
+      }),
   );
-}
-
-function textsOf(attributes: readonly Attribute[]): ReadonlyMap<string, string> {
-  return new Map(attributes.map(({ key, value }) => [key, value.stringValue ?? String(value.intValue)]));
 }

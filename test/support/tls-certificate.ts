@@ -15,7 +15,18 @@ export class TlsCertificate implements AsyncDisposable {
     const dir = await mkdtemp(join(tmpdir(), 'singleton-job-tls-'));
     const [file, keyFile] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
     const forHost = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', keyFile, '-out', file, ...forHost]);
+    await run('openssl', [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-keyout',
+      keyFile,
+      '-out',
+      file,
+      ...forHost,
+    ]);
     for (const path of [dir, file, keyFile]) giveToPostgres(path);
     return new TlsCertificate(dir, await readFile(file, 'utf8'));
   }
