@@ -1,5 +1,5 @@
 // `node bundle.mjs esbuild|webpack <file>`: the built application as one file that needs no node_modules.
-import { basename, dirname } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 /** What Nest loads only where it is installed. */
@@ -34,7 +34,7 @@ const BUNDLERS = {
       optimization: { minimize: false },
       target: 'node',
       entry: ENTRY,
-      output: { path: dirname(outfile), filename: basename(outfile) },
+      output: { path: dirname(resolve(outfile)), filename: basename(outfile) },
       externals: async ({ request }) => (isAbsent(request) ? `commonjs ${request}` : undefined),
       plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
     });
