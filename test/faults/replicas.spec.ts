@@ -44,14 +44,6 @@ interface Harmless extends Fault {
 const HARMLESS: readonly Harmless[] = [
   { name: 'ends all connections', happen: ({ place }) => place.endConnections() },
   {
-    name: 'is cut off by resets',
-    happen: (run) => {
-      run.everywhere((network) => {
-        network.reset();
-      });
-    },
-  },
-  {
     name: 'cannot be reached for a moment',
     happen: async (run) => {
       run.everywhere(freeze);
@@ -85,13 +77,6 @@ const HARMLESS: readonly Harmless[] = [
       await server.kill();
       await server.up();
     },
-  },
-  { name: 'is flushed', of: 'Redis', happen: ({ place }) => place.run('FLUSHALL'), outages: 0 },
-  {
-    name: 'loses its leases',
-    of: 'Redis',
-    happen: ({ place, project }) => place.run(`DEL {${project}}:leases`),
-    outages: 0,
   },
   {
     name: 'goes back to an old snapshot',
@@ -129,7 +114,6 @@ interface Outage extends Fault {
 const CUT_OFF = /closed|ECONN|EPIPE|terminat|not connected/;
 /** It is another incarnation then, so replicas wait for leases of before; a PostgreSQL also takes seconds to start. */
 const RESTARTED_MS = LOCK_EXPIRY_MS + 5_000;
-const RELOAD = 'SELECT pg_reload_conf()';
 
 const OUTAGES: readonly Outage[] = [
   {
@@ -154,12 +138,6 @@ const OUTAGES: readonly Outage[] = [
     backMs: 1_000,
   },
   {
-    name: 'hangs',
-    begin: ({ place }) => place.server.pause(),
-    end: ({ place }) => place.server.resume(),
-    says: SILENT,
-  },
-  {
     name: 'is down, and keeps its data',
     begin: ({ place }) => place.server.down(),
     end: ({ place }) => place.server.up(),
@@ -173,21 +151,6 @@ const OUTAGES: readonly Outage[] = [
     end: ({ place }) => place.server.up(),
     says: CUT_OFF,
     backMs: RESTARTED_MS,
-  },
-  {
-    name: 'takes a right away',
-    begin: ({ place }) => place.refuse(),
-    end: ({ place }) => place.permit(),
-    says: /refuses a request that every job needs.* \(.*(NOPERM|permission denied)/,
-  },
-  {
-    name: 'waits for a synchronous standby that is gone',
-    of: 'PostgreSQL',
-    begin: ({ place }) => place.run("ALTER SYSTEM SET synchronous_standby_names = 'gone'", RELOAD),
-    end: ({ place }) => place.run('ALTER SYSTEM RESET synchronous_standby_names', RELOAD),
-    says: SILENT,
-    // it backs off
-    backMs: 7_500,
   },
   {
     name: 'has no disk left',
