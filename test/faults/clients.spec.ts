@@ -36,22 +36,14 @@ const DEBUG = ['--enable-debug-command', 'yes', '--loading-process-events-interv
 const FAULTS: readonly Fault[] = [
   {
     name: 'cannot be reached, and nothing says so',
-    begin: (_, network) => {
-      network.freeze();
-    },
-    end: (_, network) => {
-      network.thaw();
-    },
+    begin: (_, network) => network.freeze(),
+    end: (_, network) => network.thaw(),
     says: SILENT,
   },
   {
     name: 'resets each connection',
-    begin: (_, network) => {
-      network.refuse();
-    },
-    end: (_, network) => {
-      network.accept();
-    },
+    begin: (_, network) => network.refuse(),
+    end: (_, network) => network.accept(),
     says: CUT_OFF,
   },
   {

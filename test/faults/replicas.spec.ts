@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SILENT, SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { type RedisServerOptions } from '../../tools/servers/redis-server.js';
-import { type TcpProxy } from '../support/tcp-proxy.js';
 import { FaultRun, JOBS, LOCK_EXPIRY_MS } from './support/fault-run.js';
 import { HEARTBEAT_INTERVAL_MS, type InProcessReplica } from './support/in-process-replica.js';
 import { KINDS, type Kind } from './support/place.js';
@@ -13,19 +12,6 @@ interface Fault {
   readonly of?: Kind;
   readonly redis?: RedisServerOptions;
 }
-
-const freeze = (network: TcpProxy): void => {
-  network.freeze();
-};
-const thaw = (network: TcpProxy): void => {
-  network.thaw();
-};
-const refuse = (network: TcpProxy): void => {
-  network.refuse();
-};
-const accept = (network: TcpProxy): void => {
-  network.accept();
-};
 
 /**
  * Seconds longer than each harmless fault, also on a busy machine. So a replica that leads at once got the message of a
@@ -46,9 +32,9 @@ const HARMLESS: readonly Harmless[] = [
   {
     name: 'cannot be reached for a moment',
     happen: async (run) => {
-      run.everywhere(freeze);
+      run.everywhere((network) => network.freeze());
       await delay(700);
-      run.everywhere(thaw);
+      run.everywhere((network) => network.thaw());
     },
     outages: 0,
   },
@@ -94,9 +80,7 @@ const HARMLESS: readonly Harmless[] = [
       copy.cutOff();
       await delay(REWRITTEN_MS);
       await copy.promote();
-      run.everywhere((network) => {
-        network.redirect(copy.port);
-      });
+      run.everywhere((network) => network.redirect(copy.port));
     },
   },
 ];
@@ -118,22 +102,14 @@ const RESTARTED_MS = LOCK_EXPIRY_MS + 5_000;
 const OUTAGES: readonly Outage[] = [
   {
     name: 'cannot be reached',
-    begin: (run) => {
-      run.everywhere(freeze);
-    },
-    end: (run) => {
-      run.everywhere(thaw);
-    },
+    begin: (run) => run.everywhere((network) => network.freeze()),
+    end: (run) => run.everywhere((network) => network.thaw()),
     says: SILENT,
   },
   {
     name: 'resets each connection',
-    begin: (run) => {
-      run.everywhere(refuse);
-    },
-    end: (run) => {
-      run.everywhere(accept);
-    },
+    begin: (run) => run.everywhere((network) => network.refuse()),
+    end: (run) => run.everywhere((network) => network.accept()),
     says: CUT_OFF,
     backMs: 1_000,
   },
@@ -243,20 +219,20 @@ describe.each(KINDS)('two replicas on a %s that', (kind) => {
   );
 
   it.concurrent.each([
-    { name: 'silently', cut: freeze, repair: thaw },
-    { name: 'with resets', cut: refuse, repair: accept },
-  ])(
+    { name: 'silently', cut: 'freeze', repair: 'thaw' },
+    { name: 'with resets', cut: 'refuse', repair: 'accept' },
+  ] as const)(
     'only the leader cannot reach, $name: it stops before the other one runs, and follows later',
     async ({ cut, repair }) => {
       await using run = await FaultRun.start(kind);
       const { leader, follower, networks } = run;
-      cut(networks[0]);
+      networks[0][cut]();
       await run.followerLeads(LOCK_EXPIRY_MS + 1_000 + SLACK_MS);
       await run.goesOn();
       expect(reasonsOf(leader)).toEqual(new Set(['expired']));
 
       // requests that were under way arrive now, long after their sender gave up
-      repair(networks[0]);
+      networks[0][repair]();
       await run.until('the first one is back', () => leader.observer.of('storeRecovered').length > 0);
       await run.goesOn();
       expect([leader.leads.size, follower.leads.size]).toEqual([0, JOBS.length]);

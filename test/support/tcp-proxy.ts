@@ -28,15 +28,17 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   /** Half open: every connection stands, also new ones, and nothing arrives on either side until `thaw()`. */
-  freeze(): void {
+  freeze(): this {
     this.#isFrozen = true;
     for (const { client, server } of this.#sockets) for (const socket of [client, server]) socket.pause();
+    return this;
   }
 
   /** Data that was under way arrives late, even if its sender has closed the connection meanwhile. */
-  thaw(): void {
+  thaw(): this {
     this.#isFrozen = false;
     for (const { client, server } of this.#sockets) for (const socket of [client, server]) socket.resume();
+    return this;
   }
 
   /** Ends every connection as a firewall or a crashed host does: with a reset, in the middle of the data. */
@@ -49,19 +51,22 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   /** Every connection is reset, and so is each new one, until `accept()`. */
-  refuse(): void {
+  refuse(): this {
     this.#refuses = true;
     this.reset();
+    return this;
   }
 
-  accept(): void {
+  accept(): this {
     this.#refuses = false;
+    return this;
   }
 
   /** From now on another server is there, as after a failover behind one address. */
-  redirect(port: number): void {
+  redirect(port: number): this {
     this.port = port;
     this.reset();
+    return this;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -85,8 +85,8 @@ export class FaultRun implements AsyncDisposable {
   }
 
   /** Does the same to both networks. */
-  everywhere(act: (network: TcpProxy) => void): void {
-    this.networks.forEach(act);
+  everywhere(act: (network: TcpProxy) => unknown): unknown {
+    return this.networks.map(act);
   }
 
   /** A copy of the server, which ends with this run. */

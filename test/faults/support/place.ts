@@ -19,7 +19,7 @@ interface Server extends OwnServer {
 export interface Copy extends AsyncDisposable {
   readonly port: number;
   /** It gets no writes from now on. */
-  cutOff(): void;
+  cutOff(): unknown;
   /** It takes writes from now on, and the server of the place may go on beside it. */
   promote(): Promise<unknown>;
 }
@@ -107,9 +107,7 @@ class RedisPlace implements Place {
     await until('the copy follows', async () => isFollowing(await copy.run('INFO replication')));
     return {
       port: copy.server.port,
-      cutOff: () => {
-        link.freeze();
-      },
+      cutOff: () => link.freeze(),
       promote: () => copy.run('REPLICAOF NO ONE'),
       [Symbol.asyncDispose]: async () => {
         await link[Symbol.asyncDispose]();
@@ -178,9 +176,7 @@ class PostgresPlace implements Place {
     const standby = await this.server.standby(portOf(link));
     return {
       port: standby.port,
-      cutOff: () => {
-        link.freeze();
-      },
+      cutOff: () => link.freeze(),
       promote: () => standby.promote(),
       [Symbol.asyncDispose]: async () => {
         await link[Symbol.asyncDispose]();
