@@ -75,10 +75,8 @@ export class Application {
   }
 
   #work({ longRunMs, runMs, isStubborn }: JobPlan, { signal }: JobRun): Promise<void> {
-    const {
-      world: { chance },
-      process: { clock },
-    } = this;
+    const { chance } = this.world;
+    const { clock } = this.process;
     return new Promise((resolve) => {
       clock.setTimer(chance.is(0.1) ? longRunMs : runMs * chance.next(), resolve);
       if (!isStubborn) signal.addEventListener('abort', () => clock.setTimer(chance.next() * 10, resolve));
