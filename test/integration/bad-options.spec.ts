@@ -26,7 +26,6 @@ const NAMES: Row[] = [
   ['no project', { projectName: undefined }],
   ['a colon in the project', { projectName: 'my:app' }],
   ['braces in the project', { projectName: '{app}' }],
-  ['a slash in the project', { projectName: 'my/app' }],
   ['a line break in the project', { projectName: 'app\n' }],
   ['a # in the node id', { nodeId: 'node#1' }],
 ];
@@ -50,7 +49,6 @@ const DURATIONS: Row[] = [
 const BOOLEANS: Row[] = [
   ['false as a string and nowhere to run', { enabled: 'false', store: undefined }],
   ['true as a string', { migrate: 'true' }],
-  ['on for a boolean', { rebalance: 'on' }],
   ['a number for a boolean', { rebalance: 1 }],
 ];
 
@@ -59,27 +57,20 @@ const CONNECTIONS: Row[] = [
   ['an empty URL', { connection: '' }],
   ['a URL of another kind', { connection: 'http://user:secret@cache:6379?password=secret' }],
   ['a host and a port', { connection: 'localhost:6379' }],
-  ['a # in a password', { connection: 'redis://:s3c#ret@cache:6379' }],
   ['a # in a password of digits, which reads as a port', { connection: 'redis://user:12#3@cache:6379' }],
   ['a / in a password', { connection: 'rediss://user:12/3@cache' }],
   ['a % in a password', { connection: 'redis://:100%@cache' }],
   ['a database that is no number', { connection: 'redis://cache:6379/main' }],
   ['a function for a password', { connection: { host: 'cache', password: () => 'secret' } }],
   ['a number for a password', { connection: { host: 'cache', password: 123_456 } }],
-  ['a promise of a password', { connection: { host: 'cache', password: Promise.resolve('secret') } }],
   [
     'a function for a password of a cluster',
     { connection: { nodes: [6379], options: { redisOptions: { password: () => 'secret' } } } },
   ],
   ['a URL of MySQL', { connection: 'mysql://user:secret@db/shop' }],
-  ['a # in a password of PostgreSQL', { connection: 'postgresql://user:s3c#ret@db/shop' }],
   ['a URL of PostgreSQL without a host', { connection: 'postgresql:' }],
-  ['no options of PostgreSQL', { connection: { postgres: undefined } }],
   ['a URL in place of options of PostgreSQL', { connection: { postgres: 'postgresql://user:secret@db/shop' } }],
   ['a URL among options of PostgreSQL', { connection: { postgres: { url: 'postgresql://user:secret@db/shop' } } }],
-  ['a wrong port of PostgreSQL', { connection: { postgres: { port: Number(undefined) } } }],
-  ['a number for a password of PostgreSQL', { connection: { postgres: { password: 123_456 } } }],
-  ['a function for a password of PostgreSQL', { connection: { postgres: { password: () => 'secret' } } }],
   ['a schema beside PostgreSQL options', { connection: { postgres: {}, schema: 'jobs' } }],
   ['a pool and a heartbeat thread', { store: undefined, heartbeatThread: true, connection: { postgres: new Pool() } }],
   ['a schema that needs quotes', { connection: 'postgresql://db/shop', schema: 'My-Jobs' }],
@@ -88,7 +79,6 @@ const CONNECTIONS: Row[] = [
   ['a URL among options', { connection: { url: 'redis://user:secret@cache' } }],
   ['options of another client', { connection: { socket: { host: 'cache' } } }],
   ['a URL as a host', { connection: { host: 'redis://user:secret@cache' } }],
-  ['a prefix in cluster options', { connection: { nodes: [7000], options: { redisOptions: { keyPrefix: 'x:' } } } }],
   ['a port that is no number', { connection: { port: Number(undefined) } }],
   ['options that name no server', { connection: { db: 2, tls: {} } }],
   ['a pool of pg', { connection: new Pool() }],
@@ -98,18 +88,12 @@ const CONNECTIONS: Row[] = [
   ['a client of an ORM', { connection: new DataSource() }],
   ['options of an ORM for PostgreSQL', { connection: { postgres: { username: 'app' } } }],
   ['a typing mistake in options of PostgreSQL', { connection: { postgres: { databse: 'shop' } } }],
-  [
-    'no decodable password in a connection string',
-    { connection: { postgres: { connectionString: 'postgresql://app:ab%cd@db/shop' } } },
-  ],
   ['a URL of Redis for PostgreSQL', { connection: { postgres: { connectionString: 'redis://app:secret@cache' } } }],
   ['an option that pg does not have', { connection: { postgres: { replicaSet: 'rs0' } } }],
-  ['an empty host of PostgreSQL', { connection: { postgres: { host: '' } } }],
   ['an empty host', { connection: { host: '' } }],
   ['an empty host beside a port', { connection: { host: '', port: 6379 } }],
   ['a port that is too large', { connection: { host: 'cache', port: 63_790 * 10 } }],
   ['a URL object', { connection: new URL('redis://app:secret@cache:6379') }],
-  ['a URL as the host of a Sentinel', { connection: { name: 'main', sentinels: [{ host: 'redis://:secret@a' }] } }],
   ['options of nodes beside the nodes', { connection: { nodes: [7000], redisOptions: { password: 'secret' } } }],
   ['a cluster of no nodes', { connection: { nodes: [] } }],
   ['a port alone', { connection: 6379 }],
@@ -133,18 +117,15 @@ const thread = (heartbeatThread: unknown, connection: unknown = 'redis://cache')
 });
 const CLIENT = new Redis({ lazyConnect: true });
 const CHECKED = { host: 'cache', tls: { checkServerIdentity: () => undefined } };
-const RETRIED = { nodes: ['redis://cache'], options: { clusterRetryStrategy: () => 500 } };
 
 const THREADS: Row[] = [
   ['a heartbeat thread in words', { heartbeatThread: 'on' }],
   ['a heartbeat thread with a store', { heartbeatThread: true }],
   ['a crash hand-over without a thread', { ...thread(undefined), crashHandover: true }],
   ['a worker file that is a number', thread({ workerFile: 3 })],
-  ['a worker file that is empty', thread({ workerFile: '' })],
   ['a worker file under another name', thread({ workerFile: './thread.js', file: './thread.js' })],
   ['a heartbeat thread beside a client', thread(true, CLIENT)],
   ['a heartbeat thread beside a function', thread({ workerFile: './thread.js' }, CHECKED)],
-  ['a heartbeat thread beside a function of a cluster', thread(true, RETRIED)],
 ];
 
 const OVERRIDES: Row[] = [
