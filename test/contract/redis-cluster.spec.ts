@@ -113,7 +113,6 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     await replica.put('{}', undefined, { name: 'absent:lock' });
     expect((await replica.read('absent:lock'))[0]).toMatchObject({ value: '{}' });
     expect(events).not.toContain('disconnected');
-    await cluster.move(keyOf('leases'));
   });
 
   it('is asked with the user, the password and the other options of the client', async () => {

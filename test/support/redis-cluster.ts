@@ -38,18 +38,6 @@ export class RedisCluster implements AsyncDisposable {
     return owner === first.server.port ? [first, second] : [second, first];
   }
 
-  /** Moves the slot of a key, and all that is in it, to the other node, as an operator does. */
-  async move(key: string): Promise<void> {
-    const [from, to] = await this.ownerOf(key);
-    const slot = Number(await from.admin.call('CLUSTER', 'KEYSLOT', key));
-    const [fromId, toId] = [await idOf(from), await idOf(to)];
-    await to.admin.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId);
-    await from.admin.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId);
-    const keys = (await from.admin.call('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
-    await from.admin.call('MIGRATE', '127.0.0.1', to.server.port, '', 0, 5_000, 'KEYS', ...keys);
-    for (const { admin } of [to, from]) await admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { admin, server } of this.nodes) {
       admin.disconnect();
@@ -68,8 +56,4 @@ async function isUp(admin: Redis): Promise<void> {
     const info = String(await admin.call('CLUSTER', 'INFO'));
     return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:2');
   });
-}
-
-async function idOf({ admin }: ClusterNode): Promise<string> {
-  return String(await admin.call('CLUSTER', 'MYID'));
 }
