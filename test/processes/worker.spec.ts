@@ -82,16 +82,12 @@ describe('a worker that stops', () => {
       const path = name.includes('TRACES') ? '/v1/traces' : '';
       const worker = start({ ...SOON, [name]: `${collector.url}${path}`, LAST_SPANS_WITHIN: '5m' });
       await using workers = Workers.of(worker);
-      await workers.until('spans have arrived', () => collector.spans.length > 5);
+      await workers.until('spans have arrived', () => collector.runs.length > 5);
       expect(await worker.stop()).toEqual({ code: 0, signal: null });
       const runs = worker.events.filter(({ event }) => event === 'runStarted');
       const expected = runs.map(({ payload }) => `run ${String(payload?.job)} ${String(payload?.scheduledAt)}`);
-      const sent = collector.spans.map((span) => `${span.name} ${String(span.attributes.get('job.scheduled_at'))}`);
-      expect(sent.toSorted()).toEqual(expected.toSorted());
-      expect(new Set(collector.spans.map(({ attributes }) => attributes.get('service.instance.id')))).toEqual(
-        new Set(['a']),
-      );
-      expect(Number(collector.spans[0]?.attributes.get('job.fencing_token'))).toBeGreaterThan(0);
+      expect(collector.runs.toSorted()).toEqual(expected.toSorted());
+      expect(collector.received).toContain('{"key":"service.instance.id","value":{"stringValue":"a"}}');
     },
   );
 

@@ -22,8 +22,8 @@ export function errorsInSamples(pages: ReadonlyMap<string, string>): readonly st
   return compile(files);
 }
 
-/** Files that are on no disk. */
-function compile(files: ReadonlyMap<string, string>): readonly string[] {
+/** What the compiler says about files, by their paths and texts. They need not be on a disk. */
+export function compile(files: ReadonlyMap<string, string>): readonly string[] {
   const settings = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (file) => ts.sys.readFile(file)).config as unknown;
   const parsed = ts.parseJsonConfigFileContent(settings, ts.sys, ROOT);
   // a sample need not use what it shows
