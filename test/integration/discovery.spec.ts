@@ -307,18 +307,6 @@ describe('a job without options', () => {
     await using started = await startDisabled({ providers: [Reports] }, { timeZone: 'Europe/Berlin' });
     const [job] = started.jobs();
 
-    expect({ ...job, schedule: job?.schedule.description, invoke: undefined }).toEqual({
-      name: 'daily',
-      location: 'Reports.daily',
-      schedule: 'cron 0 3 * * * Europe/Berlin',
-      enabled: true,
-      lockExpiryMs: 20_000,
-      timeoutMs: undefined,
-      warnAfterMs: 8_000,
-      overlap: 'skip',
-      initialDelayMs: 0,
-      misfireGraceMs: 8_000 + 2 * 20_000 + 3_000,
-      invoke: undefined,
-    });
+    expect({ ...job, schedule: job?.schedule.description, invoke: undefined }).toMatchSnapshot();
   });
 });

@@ -102,84 +102,42 @@ describe('the module logs at the start', () => {
     beat(): void {}
   }
 
-  const MEMORY = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' });
-
-  /** The log of an application, from its start. */
-  async function linesOf(root: ModuleMetadata, module = MEMORY): Promise<readonly string[]> {
-    await using started = await startApplication({ ...root, imports: [module, ...(root.imports ?? [])] });
-    return started.logger.lines;
-  }
-
-  it('which jobs it found, when they run, where the locks are, and that the memory is no place for those of replicas', async () => {
-    expect(await linesOf({ providers: [Jobs] })).toEqual(
-      expect.arrayContaining([
-        'log: found 3 jobs on memory: daily-report 0 3 * * * UTC; price-tick every 1h; pulse 10s after each run (disabled)',
-        "warn: store: 'memory' is seen by this process only: with a second replica every job runs twice",
-      ]),
-    );
-  });
-
-  it('the first ten jobs, and all of them at debug level', async () => {
-    const jobs = Array.from({ length: 11 }, (_, index) => {
-      class Job {
-        @FixedRate('1h', { name: `job-${index}` })
-        tick(): void {}
-      }
-      return Job;
-    });
-    const lines = await linesOf({ providers: jobs });
-    expect(lines).toContainEqual(
-      expect.stringMatching(/^log: found 11 jobs on memory: job-0 every 1h; .*; job-9 every 1h; and 1 more$/),
-    );
-    expect(lines).toContainEqual(expect.stringMatching(/^debug: all 11 jobs: job-0 .*; job-10 every 1h$/));
-  });
-
-  it('that none of them runs, if they are switched off', async () => {
-    expect(await linesOf({ providers: [Jobs] }, SingletonJobModule.forRoot(DISABLED))).toContain(
-      'log: found 3 jobs: daily-report 0 3 * * * UTC; price-tick every 1h; pulse 10s after each run (disabled); ' +
-        'enabled: false, none runs',
-    );
-  });
-
-  it('a variable that may be meant to switch them off', async () => {
-    process.env['SINGLETON_JOBS_ENABLED'] = 'false';
-    try {
-      const warning =
-        'warn: SINGLETON_JOBS_ENABLED is set, and SINGLETON_JOB_ENABLED is not: ' +
-        'to switch all jobs off, set SINGLETON_JOB_ENABLED=false';
-      expect(await linesOf({ providers: [Jobs] })).toContain(warning);
-      expect(await linesOf({ providers: [Jobs] }, SingletonJobModule.forRoot(DISABLED))).not.toContain(warning);
-    } finally {
-      delete process.env['SINGLETON_JOBS_ENABLED'];
+  const ALL = { providers: [Jobs] };
+  const ELEVEN = Array.from({ length: 11 }, (_, index) => {
+    class Job {
+      @FixedRate('1h', { name: `job-${index}` })
+      tick(): void {}
     }
+    return Job;
   });
+  const MISSPELT = { SINGLETON_JOBS_ENABLED: 'false' };
+  const VARIABLES = {
+    SINGLETON_JOB_LOCK_EXPIRY: '20s',
+    SINGLETON_JOB_TIME_ZONE: 'UTC',
+    SINGLETON_JOB_OTHER: 'x',
+    SINGLETON_JOB_JOBS__TICK__PERIOD: '5s',
+  };
+  type Options = Partial<SingletonJobOptions>;
 
-  it('variables of options that come from code, unless code sets the same', async () => {
+  it.each<[what: string, root: ModuleMetadata, options?: Options, variables?: Readonly<Record<string, string>>]>([
+    ['which jobs it found, when they run, where the locks are, and that the memory is no place for those', ALL],
+    ['the first ten jobs, and all of them at debug level', { providers: ELEVEN }],
+    ['that none of them runs, if they are switched off', ALL, DISABLED],
+    ['that it found none', {}],
+    ['a variable that may be meant to switch them off', ALL, {}, MISSPELT],
+    ['no such variable if they are off', ALL, DISABLED, MISSPELT],
+    ['variables of options that come from code', ALL, { timeZone: 'UTC' }, VARIABLES],
+    ['no variables of what code sets', ALL, { timeZone: 'UTC', jobs: {} }, VARIABLES],
+    ['no variables of options if the jobs are off', ALL, { enabled: false }, VARIABLES],
+  ])('%s', async (_what, root, options = {}, variables = {}) => {
     const { env } = process;
-    process.env = {
-      ...env,
-      SINGLETON_JOB_LOCK_EXPIRY: '20s',
-      SINGLETON_JOB_TIME_ZONE: 'UTC',
-      SINGLETON_JOB_OTHER: 'x',
-      SINGLETON_JOB_JOBS__TICK__PERIOD: '5s',
-    };
-    const warningFor = async (options: Partial<SingletonJobOptions>) => {
-      const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory', timeZone: 'UTC', ...options });
-      const lines = await linesOf({ providers: [Jobs] }, module);
-      return lines.flatMap(
-        (line) => /: the options come from code, so these variables set nothing: (.*?)\./.exec(line)?.[1] ?? [],
-      );
-    };
+    process.env = { ...env, ...variables };
     try {
-      expect(await warningFor({})).toEqual(['SINGLETON_JOB_LOCK_EXPIRY, SINGLETON_JOB_JOBS__TICK__PERIOD']);
-      expect(await warningFor({ jobs: {} })).toEqual(['SINGLETON_JOB_LOCK_EXPIRY']);
-      expect(await warningFor({ enabled: false })).toEqual([]);
+      const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory', ...options });
+      await using started = await startApplication({ ...root, imports: [module] });
+      expect(started.logger.lines.filter((line) => /^(log: found|debug: all|warn)/.test(line))).toMatchSnapshot();
     } finally {
       process.env = env;
     }
-  });
-
-  it('that it found none', async () => {
-    expect(await linesOf({})).toContainEqual(expect.stringMatching(/^warn: found no jobs: /));
   });
 });
