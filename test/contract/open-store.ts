@@ -30,3 +30,34 @@ export async function isListening({ events }: OpenStore): Promise<void> {
   const last = () => events.includes('connected') && events.findLast((event) => event.endsWith('listening'));
   await eventually('the store is connected and listens', () => last() === 'listening' || undefined);
 }
+
+/** A server for one spec, and stores on it. All end together. */
+export abstract class ServerFixture<S extends Store, O> implements AsyncDisposable {
+  readonly #stores: S[] = [];
+
+  protected abstract make(options: Partial<O>): S;
+  protected abstract stopServer(): Promise<void>;
+
+  newStore(options: Partial<O> = {}): S {
+    const store = this.make(options);
+    this.#stores.push(store);
+    return store;
+  }
+
+  /** A store that has begun to connect. */
+  begin(options?: Partial<O>): OpenStore<S> {
+    return open(this.newStore(options));
+  }
+
+  /** A store that is connected and listens. */
+  async connect(options?: Partial<O>): Promise<OpenStore<S>> {
+    const opened = this.begin(options);
+    await isListening(opened);
+    return opened;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#stores.map((store) => store.close()));
+    await this.stopServer();
+  }
+}
