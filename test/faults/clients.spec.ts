@@ -60,8 +60,8 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'takes a right away',
-    begin: (place) => place.refuse(),
-    end: (place) => place.permit(),
+    begin: (place) => place.run(place.commands.refuse),
+    end: (place) => place.run(place.commands.permit),
     says: /(NOPERM.*The ACL of the user needs|permission denied.*GRANT)/s,
     isKept: true,
   },

@@ -28,7 +28,7 @@ interface Harmless extends Fault {
 }
 
 const HARMLESS: readonly Harmless[] = [
-  { name: 'ends all connections', happen: ({ place }) => place.endConnections() },
+  { name: 'ends all connections', happen: ({ place }) => place.run(place.commands.end) },
   {
     name: 'cannot be reached for a moment',
     happen: async (run) => {

@@ -32,11 +32,8 @@ export interface Place extends AsyncDisposable {
   urlOf(port?: number): string;
   /** Carries out commands of Redis, or statements of SQL, on a connection of its own. Resolves to the last answer. */
   run(...commands: readonly string[]): Promise<unknown>;
-  /** Ends every connection of replicas. */
-  endConnections(): Promise<unknown>;
-  /** Takes a right away that every heartbeat needs, and gives it back. */
-  refuse(): Promise<unknown>;
-  permit(): Promise<unknown>;
+  /** They end every connection of replicas, take a right away that every heartbeat needs, and give it back. */
+  readonly commands: Readonly<Record<'end' | 'refuse' | 'permit', string>>;
   /** Saves the data. The result goes back to them, in a restart. */
   snapshot(): Promise<() => Promise<void>>;
   /** Resolves once it has a copy of everything. */
@@ -54,6 +51,11 @@ export function portOf({ url }: TcpProxy): number {
 
 class RedisPlace implements Place {
   readonly kind = 'Redis';
+  readonly commands = {
+    end: 'CLIENT KILL USER app',
+    refuse: 'ACL SETUSER app -eval',
+    permit: 'ACL SETUSER app +eval',
+  };
 
   private constructor(readonly server: RedisServer) {}
 
@@ -79,18 +81,6 @@ class RedisPlace implements Place {
     } finally {
       admin.disconnect();
     }
-  }
-
-  endConnections(): Promise<unknown> {
-    return this.run('CLIENT KILL USER app');
-  }
-
-  refuse(): Promise<unknown> {
-    return this.run('ACL SETUSER app -eval');
-  }
-
-  permit(): Promise<unknown> {
-    return this.run('ACL SETUSER app +eval');
   }
 
   async snapshot(): Promise<() => Promise<void>> {
@@ -123,6 +113,11 @@ class RedisPlace implements Place {
 
 class PostgresPlace implements Place {
   readonly kind = 'PostgreSQL';
+  readonly commands = {
+    end: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'",
+    refuse: 'REVOKE UPDATE ON ALL TABLES IN SCHEMA singleton_job FROM app',
+    permit: 'GRANT UPDATE ON ALL TABLES IN SCHEMA singleton_job TO app',
+  };
 
   private constructor(readonly server: PostgresServer) {}
 
@@ -146,18 +141,6 @@ class PostgresPlace implements Place {
     } finally {
       await client.end();
     }
-  }
-
-  endConnections(): Promise<unknown> {
-    return this.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'");
-  }
-
-  refuse(): Promise<unknown> {
-    return this.run('REVOKE UPDATE ON ALL TABLES IN SCHEMA singleton_job FROM app');
-  }
-
-  permit(): Promise<unknown> {
-    return this.run('GRANT UPDATE ON ALL TABLES IN SCHEMA singleton_job TO app');
   }
 
   async snapshot(): Promise<() => Promise<void>> {
