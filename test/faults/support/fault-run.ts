@@ -1,25 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type JobRun } from '../../../libs/singleton-job/src/jobs/job-run.js';
 import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
 import { cron } from '../../../libs/singleton-job/src/schedule/cron/cron.js';
 import { fixedRate } from '../../../libs/singleton-job/src/schedule/fixed-rate.js';
 import { interval } from '../../../libs/singleton-job/src/schedule/interval.js';
 import { job } from '../../support/job.js';
+import { unaccountedOccurrences } from '../../support/occurrences.js';
 import { PATIENCE_MS } from '../../../tools/replicas/busy-machine.js';
-import { type RecordedRun } from '../../../tools/replicas/history.js';
+import { brokenFences, overlaps, type RecordedRun } from '../../../tools/replicas/history.js';
 import { type RedisServerOptions } from '../../../tools/servers/redis-server.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { until, type UntilOptions } from '../../../tools/replicas/until.js';
 import { InProcessReplica } from './in-process-replica.js';
 import { type Copy, type Kind, type Place, portOf, startPlace } from './place.js';
-import { RunHistory } from './run-history.js';
 
 /** So long that a lease survives seconds without a CPU. */
 export const LOCK_EXPIRY_MS = 4_000;
+
+const CRON_JOB = 'report';
+/** Of a run that is not aborted. */
+const RUN_MS = 20;
 
 /** One job of each kind, with short periods for a test. */
 const SCHEDULES: Readonly<Record<string, Job['schedule']>> = {
   'price-tick': fixedRate(100, { offsetMs: 0 }),
   heartbeat: interval(50),
-  report: cron('* * * * * *'),
+  [CRON_JOB]: cron('* * * * * *'),
 };
 export const JOBS = Object.keys(SCHEDULES);
 
@@ -37,7 +43,8 @@ let runs = 0;
  */
 export class FaultRun implements AsyncDisposable {
   readonly project = `fault-run-${String(++runs)}`;
-  readonly #history = new RunHistory();
+  /** Every run of both replicas so far. They share one clock. */
+  readonly runs: RecordedRun[] = [];
   #leader: InProcessReplica | undefined;
   #follower: InProcessReplica | undefined;
   #copy: Copy | undefined;
@@ -79,11 +86,6 @@ export class FaultRun implements AsyncDisposable {
     return [this.#leader, this.#follower].filter((replica) => replica !== undefined);
   }
 
-  /** Every run of both replicas so far. */
-  get runs(): readonly RecordedRun[] {
-    return this.#history.runs;
-  }
-
   /** Does the same to both networks. */
   everywhere(act: (network: TcpProxy) => unknown): unknown {
     return this.networks.map(act);
@@ -118,7 +120,18 @@ export class FaultRun implements AsyncDisposable {
    * kept.
    */
   violations({ sinceMs = 0, of }: { readonly sinceMs?: number; readonly of?: InProcessReplica } = {}): string[] {
-    return this.#history.violations(of === undefined ? this.replicas : [of], sinceMs);
+    const replicas = of === undefined ? this.replicas : [of];
+    const nodes = new Set(replicas.map(({ node }) => node));
+    const runs = this.runs.filter(({ node, startedAtMs }) => nodes.has(node) && startedAtMs >= sinceMs);
+    const reports = replicas.flatMap((replica) => replica.reports()).filter(({ atMs }) => atMs >= sinceMs);
+    return [
+      ...overlaps(runs).map((pair) => `overlap: ${JSON.stringify(pair)}`),
+      ...brokenFences(runs).map((pair) => `token-not-grown: ${JSON.stringify(pair)}`),
+      ...unaccountedOccurrences(
+        runs.filter(({ job }) => job === CRON_JOB),
+        reports.filter(({ job }) => job === CRON_JOB),
+      ),
+    ];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -131,10 +144,22 @@ export class FaultRun implements AsyncDisposable {
   #startReplica(node: string, network: TcpProxy): InProcessReplica {
     const { project, lockExpiryMs } = this;
     const jobs = Object.entries(SCHEDULES).map(([name, schedule]) =>
-      job({ name, schedule, lockExpiryMs, run: (run) => this.#history.run(node, run) }),
+      job({ name, schedule, lockExpiryMs, run: (run) => this.#run(node, run) }),
     );
     const connection = this.place.urlOf(portOf(network));
     return new InProcessReplica({ node, project, connection, jobs, lockExpiryMs });
+  }
+
+  /** A run that stops at once when its signal fires. */
+  async #run(node: string, { job, fencingToken, scheduledAt, signal }: JobRun): Promise<void> {
+    const startedAtMs = performance.now();
+    const begun = { job, node, fencingToken, scheduledAtMs: scheduledAt.getTime(), startedAtMs, endedAtMs: Infinity };
+    const index = this.runs.push(begun) - 1;
+    try {
+      await delay(RUN_MS, undefined, { signal });
+    } finally {
+      this.runs[index] = { ...begun, endedAtMs: performance.now() };
+    }
   }
 }
 
