@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { freePort } from '../../tools/servers/free-port.js';
 import { ownFolder, OwnServer } from '../../tools/servers/own-server.js';
 import { giveToPostgres, type PostgresServer } from '../../tools/servers/postgres-server.js';
@@ -41,14 +41,11 @@ default_pool_size = 4
     return [join(this.dir, 'ini')];
   }
 
-  protected override isAnswering(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const socket = connect(this.port, '127.0.0.1');
-      const answered = (isThere: boolean) => () => {
-        socket.destroy();
-        resolve(isThere);
-      };
-      socket.once('connect', answered(true)).once('error', answered(false));
-    });
+  protected override async isAnswering(): Promise<boolean> {
+    const client = new Client(this.url);
+    return client.connect().then(
+      () => client.end().then(() => true),
+      () => false,
+    );
   }
 }
