@@ -66,12 +66,12 @@ function nested(module: DynamicModule): DynamicModule {
   return { module: class OuterModule {}, imports: [{ module: class InnerModule {}, imports: [module] }] };
 }
 
-const PLACES: Record<string, (module: DynamicModule, others: ModuleMetadata['imports']) => ModuleMetadata['imports']> =
-  {
-    first: (module, others = []) => [module, ...others],
-    last: (module, others = []) => [...others, module],
-    nested: (module, others = []) => [nested(module), ...others],
-  };
+type Imports = NonNullable<ModuleMetadata['imports']>;
+const PLACES: Record<string, (module: DynamicModule, others: Imports) => Imports> = {
+  first: (module, others) => [module, ...others],
+  last: (module, others) => [...others, module],
+  nested: (module, others) => [nested(module), ...others],
+};
 
 const cases = Object.keys(HOSTS).flatMap((host) => Object.keys(PLACES).map((place) => [host, place] as const));
 
@@ -97,7 +97,7 @@ it.each(cases)(
   async (host, place) => {
     const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' });
     const root = HOSTS[host] ?? {};
-    const { app } = await startApplication({ ...root, imports: PLACES[place]?.(module, root.imports) ?? [] });
+    const { app } = await startApplication({ ...root, imports: PLACES[place]?.(module, root.imports ?? []) ?? [] });
     const report = app.get(Report, { strict: false });
     await report.begun.promise;
     await app.close();

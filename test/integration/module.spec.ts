@@ -71,16 +71,12 @@ describe('the module refuses', () => {
     expect(await problemsOf(startApplication({ imports }))).toMatchSnapshot();
   });
 
-  it.each<[object | undefined, string]>([
-    [{}, 'got none: give it one of them, or call forRoot()'],
-    [undefined, 'got none: '],
-    [{ imports: [] }, 'got none: '],
-    [{ useFactory: () => DISABLED, useClass: Settings }, 'got useFactory and useClass: keep one'],
-  ])('a forRootAsync() unless it has one source, as %j', (options, got) => {
-    expect(() => SingletonJobModule.forRootAsync(options as SingletonJobAsyncOptions)).toThrow(
-      `forRootAsync() must have one of useFactory, useClass and useExisting, ${got}`,
-    );
-  });
+  it.each([{}, undefined, { imports: [] }, { useFactory: () => DISABLED, useClass: Settings }])(
+    'a forRootAsync() unless it has one source, as %j',
+    (options) => {
+      expect(() => SingletonJobModule.forRootAsync(options as SingletonJobAsyncOptions)).toThrowErrorMatchingSnapshot();
+    },
+  );
 
   it('a factory that injects something that no import provides', async () => {
     const module = SingletonJobModule.forRootAsync({ inject: [ConfigService], useFactory: () => DISABLED });

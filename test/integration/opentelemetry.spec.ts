@@ -11,13 +11,7 @@ import { collectedMetrics, OnDemandReader } from '../support/collected-metrics.j
 import { startDisabled } from '../support/nest-application.js';
 import { until } from '../../tools/replicas/until.js';
 
-const KINDS: Readonly<Record<DataPointType, string>> = {
-  [DataPointType.GAUGE]: 'gauge',
-  [DataPointType.SUM]: 'counter',
-  [DataPointType.HISTOGRAM]: 'histogram',
-  [DataPointType.EXPONENTIAL_HISTOGRAM]: 'exponential histogram',
-};
-
+const kindOf = (type: DataPointType): string => DataPointType[type].toLowerCase().replace('sum', 'counter');
 const metricsOf = ({ scopeMetrics }: ResourceMetrics) => scopeMetrics.flatMap(({ metrics }) => metrics);
 const collected = async () => metricsOf(await collectedMetrics());
 /** The data points of a metric. */
@@ -48,7 +42,7 @@ describe('the metrics', () => {
       attributes: unticked(attributes).filter((text) => /^(job\.name|reason|outcome|cause)$/.test(text)),
     }));
     const actual = (await collected()).map(({ descriptor, dataPointType, dataPoints }) => ({
-      row: [descriptor.name, KINDS[dataPointType], ...(descriptor.unit === '' ? [] : [descriptor.unit])].join(' '),
+      row: [descriptor.name, kindOf(dataPointType), ...(descriptor.unit === '' ? [] : [descriptor.unit])].join(' '),
       attributes: Object.keys(dataPoints[0]?.attributes ?? {}),
     }));
     const byRow = (a: { row: string }, b: { row: string }): number => a.row.localeCompare(b.row);

@@ -42,18 +42,6 @@ describe.each(['onModuleInit', 'onApplicationBootstrap'])('an application whose 
     expect([report.runs, store.calls.filter((call) => call !== 'close')]).toEqual([0, []]);
   });
 
-  it('waits while the application is closed runs no job after it', async () => {
-    const hold = deferred<undefined>();
-    const { app, store } = await compile({ [hook]: () => hold.promise });
-
-    const starting = app.init();
-    const closing = app.close();
-    hold.resolve(undefined);
-    await Promise.allSettled([starting, closing]);
-    // a run takes a lock first
-    expect(store.calls.at(-1)).toBe('close');
-  });
-
   it('waits while an HTTP application is closed, which does not wait for its start, runs no job after it', async () => {
     const [begun, hold] = [deferred<undefined>(), deferred<undefined>()];
     const slow = (): Promise<undefined> => {
