@@ -45,8 +45,8 @@ export class FaultRun implements AsyncDisposable {
   readonly project = `fault-run-${String(++runs)}`;
   /** Every run of both replicas so far. They share one clock. */
   readonly runs: RecordedRun[] = [];
-  #leader: InProcessReplica | undefined;
-  #follower: InProcessReplica | undefined;
+  /** The leader, and the follower. */
+  readonly replicas: InProcessReplica[] = [];
   #copy: Copy | undefined;
 
   private constructor(
@@ -61,9 +61,9 @@ export class FaultRun implements AsyncDisposable {
     const { port } = place.server;
     const run = new FaultRun(place, [await TcpProxy.start(port), await TcpProxy.start(port)], lockExpiryMs);
     try {
-      run.#leader = run.#startReplica('a', run.networks[0]);
+      run.#startReplica('a', run.networks[0]);
       await run.until('the first replica leads each job', () => run.leader.leads.size === JOBS.length);
-      run.#follower = run.#startReplica('b', run.networks[1]);
+      run.#startReplica('b', run.networks[1]);
       await run.until('the second one is connected', () => run.follower.isListening);
       await run.goesOn();
       return run;
@@ -75,15 +75,11 @@ export class FaultRun implements AsyncDisposable {
 
   /** The replica that led all jobs at first. */
   get leader(): InProcessReplica {
-    return given(this.#leader);
+    return this.replicas[0] as InProcessReplica;
   }
 
   get follower(): InProcessReplica {
-    return given(this.#follower);
-  }
-
-  get replicas(): readonly InProcessReplica[] {
-    return [this.#leader, this.#follower].filter((replica) => replica !== undefined);
+    return this.replicas[1] as InProcessReplica;
   }
 
   /** Does the same to both networks. */
@@ -141,13 +137,13 @@ export class FaultRun implements AsyncDisposable {
     await this.place[Symbol.asyncDispose]();
   }
 
-  #startReplica(node: string, network: TcpProxy): InProcessReplica {
+  #startReplica(node: string, network: TcpProxy): void {
     const { project, lockExpiryMs } = this;
     const jobs = Object.entries(SCHEDULES).map(([name, schedule]) =>
       job({ name, schedule, lockExpiryMs, run: (run) => this.#run(node, run) }),
     );
     const connection = this.place.urlOf(portOf(network));
-    return new InProcessReplica({ node, project, connection, jobs, lockExpiryMs });
+    this.replicas.push(new InProcessReplica({ node, project, connection, jobs, lockExpiryMs }));
   }
 
   /** A run that stops at once when its signal fires. */
@@ -161,9 +157,4 @@ export class FaultRun implements AsyncDisposable {
       this.runs[index] = { ...begun, endedAtMs: performance.now() };
     }
   }
-}
-
-function given<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('not there yet');
-  return value;
 }

@@ -95,15 +95,7 @@ class RedisPlace implements Place {
     const link = await TcpProxy.start(this.server.port);
     const copy = await RedisPlace.start({ args: ['--replicaof', '127.0.0.1', String(portOf(link))] });
     await until('the copy follows', async () => isFollowing(await copy.run('INFO replication')));
-    return {
-      port: copy.server.port,
-      cutOff: () => link.freeze(),
-      promote: () => copy.run('REPLICAOF NO ONE'),
-      [Symbol.asyncDispose]: async () => {
-        await link[Symbol.asyncDispose]();
-        await copy[Symbol.asyncDispose]();
-      },
-    };
+    return copyOf(link, copy.server, () => copy.run('REPLICAOF NO ONE'));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -157,20 +149,24 @@ class PostgresPlace implements Place {
   async copy(): Promise<Copy> {
     const link = await TcpProxy.start(this.server.port);
     const standby = await this.server.standby(portOf(link));
-    return {
-      port: standby.port,
-      cutOff: () => link.freeze(),
-      promote: () => standby.promote(),
-      [Symbol.asyncDispose]: async () => {
-        await link[Symbol.asyncDispose]();
-        await standby.stop();
-      },
-    };
+    return copyOf(link, standby, () => standby.promote());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.server.stop();
   }
+}
+
+function copyOf(link: TcpProxy, server: Server, promote: Copy['promote']): Copy {
+  return {
+    port: server.port,
+    promote,
+    cutOff: () => link.freeze(),
+    [Symbol.asyncDispose]: async () => {
+      await link[Symbol.asyncDispose]();
+      await server.stop();
+    },
+  };
 }
 
 /**
