@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Redis } from 'ioredis';
-import { Redis as Redis5 } from 'ioredis5';
 import { type RedisStore } from '../../libs/singleton-job/src/store/redis/redis-store.js';
 import { A, eventually, NAME, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { isListening, type OpenStore } from './open-store.js';
-import { RedisFixture } from './redis-fixture.js';
+import { RedisFixture, VERSIONS } from './redis-fixture.js';
 
 const RIGHTS = '~{myapp}:* &{myapp}:hints +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
 
@@ -102,10 +100,7 @@ describe('what Redis permits', () => {
   });
 });
 
-describe.each([
-  ['ioredis 6', Redis],
-  ['ioredis 5', Redis5 as unknown as typeof Redis],
-])('a password, with %s,', (_, Client) => {
+describe.each(VERSIONS)('a password, with %s,', (_, Client) => {
   const client = (url: string) => new Client(url, { lazyConnect: true });
 
   it('that is wrong is reported at each attempt, until it is right', async () => {

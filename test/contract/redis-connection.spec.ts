@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Redis, type RedisOptions } from 'ioredis';
-import { Redis as Redis5 } from 'ioredis5';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/redis/redis-clients.js';
@@ -12,13 +11,9 @@ import { RedisCluster } from '../support/redis-cluster.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
 import { isListening, type OpenStore } from './open-store.js';
-import { RedisFixture, openStore } from './redis-fixture.js';
+import { openStore, RedisFixture, VERSIONS } from './redis-fixture.js';
 
 const UNREACHABLE = { code: 'STORE_UNREACHABLE' };
-const VERSIONS: [string, typeof Redis][] = [
-  ['ioredis 6', Redis],
-  ['ioredis 5', Redis5 as unknown as typeof Redis],
-];
 
 const sync = (store: RedisStore) => new SuiteClient(store).sync({ grant: [A] });
 const reports = ({ events }: OpenStore, event: string, times = 1): Promise<unknown> =>

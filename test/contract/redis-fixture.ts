@@ -1,7 +1,13 @@
 import { Redis } from 'ioredis';
+import { Redis as Redis5 } from 'ioredis5';
 import { RedisStore, type RedisStoreOptions } from '../../libs/singleton-job/src/store/redis/redis-store.js';
 import { RedisServer, type RedisServerOptions } from '../../tools/servers/redis-server.js';
 import { open, ServerFixture } from './open-store.js';
+
+export const VERSIONS: [string, typeof Redis][] = [
+  ['ioredis 6', Redis],
+  ['ioredis 5', Redis5 as unknown as typeof Redis],
+];
 
 /** A store that has begun to connect. */
 export const openStore = (options: RedisStoreOptions) => open(new RedisStore(options));
