@@ -8,6 +8,8 @@ import { run } from '../../tools/workspace/command.js';
 export class TlsCertificate implements AsyncDisposable {
   private constructor(
     private readonly dir: string,
+    readonly file: string,
+    private readonly keyFile: string,
     readonly pem: string,
   ) {}
 
@@ -28,26 +30,18 @@ export class TlsCertificate implements AsyncDisposable {
       ...forHost,
     ]);
     for (const path of [dir, file, keyFile]) giveToPostgres(path);
-    return new TlsCertificate(dir, await readFile(file, 'utf8'));
-  }
-
-  get file(): string {
-    return join(this.dir, 'cert.pem');
-  }
-
-  get #keyFile(): string {
-    return join(this.dir, 'key.pem');
+    return new TlsCertificate(dir, file, keyFile, await readFile(file, 'utf8'));
   }
 
   /** Arguments of a Redis that speaks TLS on `port`, besides its own port without TLS. */
   redisArguments(port: number): string[] {
-    const files = ['--tls-cert-file', this.file, '--tls-key-file', this.#keyFile, '--tls-ca-cert-file', this.file];
+    const files = ['--tls-cert-file', this.file, '--tls-key-file', this.keyFile, '--tls-ca-cert-file', this.file];
     return ['--tls-port', String(port), ...files, '--tls-auth-clients', 'no'];
   }
 
   /** Arguments of a PostgreSQL that speaks TLS too. */
   get postgresArguments(): string[] {
-    const settings = ['ssl=on', `ssl_cert_file=${this.file}`, `ssl_key_file=${this.#keyFile}`];
+    const settings = ['ssl=on', `ssl_cert_file=${this.file}`, `ssl_key_file=${this.keyFile}`];
     return settings.flatMap((setting) => ['-c', setting]);
   }
 
