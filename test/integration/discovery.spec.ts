@@ -22,13 +22,7 @@ import {
   WhileLeader,
 } from 'nestjs-singleton-job';
 import { FakeRun } from 'nestjs-singleton-job/testing';
-import {
-  DISABLED,
-  problemsOf,
-  RecordingLogger,
-  type StartedApplication,
-  startDisabled,
-} from '../support/nest-application.js';
+import { DISABLED, problemsOf, RecordingLogger, startDisabled } from '../support/nest-application.js';
 
 @Injectable()
 class Prices {
@@ -38,10 +32,6 @@ class Prices {
   tick(run?: JobRun): number {
     return this.ticks.push(run);
   }
-}
-
-function namesOf(started: StartedApplication): string[] {
-  return started.jobs().map(({ name }) => name);
 }
 
 type Row = readonly [what: string, root: ModuleMetadata, names?: readonly string[]];
@@ -103,7 +93,7 @@ describe('the jobs of an application are found in', () => {
     ],
   ])('%s', async (_what, root, names = ['price-tick']) => {
     await using started = await startDisabled(root);
-    expect(namesOf(started)).toEqual(names);
+    expect(started.jobs().map(({ name }) => name)).toEqual(names);
   });
 
   it('an overridden method: without a decorator of its own it has that of the base', async () => {

@@ -6,8 +6,6 @@ export interface Deferred<T> {
 /** A promise that is resolved from outside. */
 export function deferred<T>(): Deferred<T> {
   let resolve: (value: T) => void = () => undefined;
-  const promise = new Promise<T>((resolvePromise) => {
-    resolve = resolvePromise;
-  });
+  const promise = new Promise<T>((settle) => (resolve = settle));
   return { promise, resolve };
 }

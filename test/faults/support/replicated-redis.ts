@@ -36,9 +36,7 @@ export async function startSentinel(): Promise<ReplicatedRedis> {
     const copies = JSON.stringify(await sentinel.admin.call('SENTINEL', 'REPLICAS', 'shop'));
     return copies.includes('"master-link-status","ok"');
   });
-  return replicated({ primary, copy, others: [sentinel] }, [sentinel], () =>
-    sentinel.admin.call('SENTINEL', 'FAILOVER', 'shop'),
-  );
+  return replicated([primary, copy, sentinel], [sentinel], () => sentinel.admin.call('SENTINEL', 'FAILOVER', 'shop'));
 }
 
 /** A cluster of three primaries, the first with a copy. Only the first one has slots that are used. */
@@ -60,7 +58,7 @@ export async function startReplicatedCluster(): Promise<ReplicatedRedis> {
   await copy.admin.call('CLUSTER', 'REPLICATE', String(await primary.admin.call('CLUSTER', 'MYID')));
   await all('is up', 'cluster_state:ok');
   await until('the copy follows', async () => isFollowing(await copy.admin.info('replication')));
-  const redis = replicated({ primary, copy, others: voters }, nodes, async () => {
+  const redis = replicated([primary, copy, ...voters], nodes, async () => {
     let orderAtMs = 0;
     await until('the copy takes over', async () => {
       if (await redis.isPromoted()) return true;
@@ -74,24 +72,19 @@ export async function startReplicatedCluster(): Promise<ReplicatedRedis> {
   return redis;
 }
 
-interface Nodes {
-  readonly primary: Node;
-  readonly copy: Node;
-  readonly others: readonly Node[];
-}
-
 function replicated(
-  { primary, copy, others }: Nodes,
+  nodes: readonly [primary: Node, copy: Node, ...Node[]],
   known: readonly Node[],
   failOver: () => Promise<unknown>,
 ): ReplicatedRedis {
+  const [primary, copy] = nodes;
   return {
     primary: primary.server,
     addresses: known.map(({ server }) => ({ host: '127.0.0.1', port: server.port })),
     failOver,
     isPromoted: async () => (await copy.admin.info('replication')).includes('role:master'),
     [Symbol.asyncDispose]: async () => {
-      for (const { admin, server } of [primary, copy, ...others]) {
+      for (const { admin, server } of nodes) {
         admin.disconnect();
         await server.stop();
       }
