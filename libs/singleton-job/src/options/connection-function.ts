@@ -1,7 +1,7 @@
 import { ConnectionFunctionError } from '../base/errors/lock-store.error.js';
 import { messageOf } from '../base/errors/message-of.js';
 import { type ConnectionOptions, isPostgres, type ReadConnection } from '../store/open-store.js';
-import { readConnection } from './connection.js';
+import { readConnection } from './connection-option.js';
 import { Place } from './option-table.js';
 
 /** Longer than a service for secrets takes to answer. Nothing leads yet at start-up. */

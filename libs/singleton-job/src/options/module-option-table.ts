@@ -1,7 +1,7 @@
 import { type JobObserver } from '../base/events/observer.js';
-import { readConnection } from './connection.js';
+import { readConnection } from './connection-option.js';
 import { isClass, isObject } from '../base/text/describe-value.js';
-import { heartbeatThread } from './heartbeat-thread.js';
+import { heartbeatThread } from './heartbeat-thread-option.js';
 import { isName, NAME_RULE, nodeId } from './names.js';
 import { type OptionRow, type OptionType } from './option-table.js';
 import { boolean, duration, durationOrFalse, fromCode, matching, text, timeZone } from './option-types.js';

@@ -5,7 +5,7 @@ import { isPostgres, type ReadConnection } from '../store/open-store.js';
 import { callConnection, readForEachClient, START_LIMIT_MS } from './connection-function.js';
 import { describeValue, isObject } from '../base/text/describe-value.js';
 import { formatDuration } from '../base/text/duration.js';
-import { checkThreadConnection } from './heartbeat-thread.js';
+import { checkThreadConnection } from './heartbeat-thread-option.js';
 import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
 import { toNodeId } from './names.js';
 import { type Given, Place, readOptions, type Resolved, settable, withDefaults } from './option-table.js';

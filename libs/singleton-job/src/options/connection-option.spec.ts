@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import pg from 'pg';
-import { PG_OPTIONS } from './connection.js';
+import { PG_OPTIONS } from './connection-option.js';
 
 const require = createRequire(import.meta.url);
 
