@@ -6,15 +6,13 @@ import { didYouMean } from './suggest.js';
 
 type Options = Readonly<Record<string, unknown>>;
 
-const URL_FIX =
-  "write it as 'redis://host:6379', 'rediss://host:6379' for TLS, or 'postgresql://user:password@host/database'";
+const PG_URL = "'postgresql://user:password@host/database'";
+const URL_FIX = `write it as 'redis://host:6379', 'rediss://host:6379' for TLS, or ${PG_URL}`;
+const PG_FORMS = `${PG_URL} or { postgres: { host, user, password, database } }`;
 
 const KINDS =
   'a URL of Redis or PostgreSQL, options of ioredis, { nodes, options } of a cluster, an ioredis client, or { postgres }';
-
-const PG_URL_FIX = "write it as 'postgresql://user:password@host:5432/database'";
-const PG_FORMS = "'postgresql://user:password@host/database' or { postgres: { host, user, password, database } }";
-const FOR_POSTGRES = `for PostgreSQL pass ${PG_FORMS}`;
+const KINDS_FIX = `write 'redis://host:6379' or { host: 'localhost', port: 6379 }, or for PostgreSQL ${PG_FORMS}, or { postgres: pool }`;
 
 const PASSWORD_FIX =
   'write connection itself as a function, which is called for each new client, ' +
@@ -30,18 +28,8 @@ export const PG_OPTIONS: readonly string[] = (
 ).split(' ');
 
 /** A `pg` of tomorrow may have others. */
-const NO_PG_OPTION_FIX = 'leave it out, or pass a Pool of pg, whose options are not checked';
-
-/** The names that other clients and URLs have for them. */
-const PG_NAMES: Readonly<Record<string, string>> = {
-  url: 'connectionString',
-  uri: 'connectionString',
-  username: 'user',
-  dbname: 'database',
-  hostname: 'host',
-  pass: 'password',
-  pwd: 'password',
-};
+const NO_PG_OPTION_FIX =
+  'write host, port, database, user and password, or connectionString, or pass a Pool of pg, whose options are not checked';
 
 /** Options that say which server ioredis connects to. Without them it is localhost. */
 const REDIS_SERVER = ['host', 'port', 'path', 'sentinels', 'Connector'];
@@ -71,18 +59,17 @@ function checkUrl(text: string, at: Place): void {
   const valid = isOfPostgres ? text.replace('@/', '@localhost/') : text;
   const url = URL.canParse(valid) && text.includes('://') ? new URL(valid) : undefined;
   const got = `got ${describeValue(describeUrl(text))}`;
-  if (/[#/?]/.test(credentials) || !succeeds(() => decodeURIComponent(credentials))) {
-    const fix = 'encode user and password with encodeURIComponent()';
-    at.note(`must have no #, /, ? or single % before the '@', ${got} with one: ${fix}`);
-  } else if (isOfPostgres) {
-    if (url === undefined) at.note(`must be a URL, ${got}: ${PG_URL_FIX}`);
-  } else if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '') {
-    const fix = /^\w+sql:|^mongodb/.test(text) ? 'the locks can be in Redis or PostgreSQL only' : URL_FIX;
-    at.note(`must be a redis://, rediss:// or postgresql:// URL, ${got}: ${fix}`);
-  } else if (!/^\/?$|^\/\d+$/.test(url.pathname)) {
-    const fix = "write it as in 'redis://host:6379/0', or leave it out";
-    at.note(`must end in the number of a database or in nothing, ${got}: ${fix}`);
-  } else checkOptions(Object.fromEntries(url.searchParams), at);
+  if (/[#/?]/.test(credentials) || !succeeds(() => decodeURIComponent(credentials)))
+    at.note(
+      `must have no #, /, ? or single % before the '@', ${got} with one: encode user and password with encodeURIComponent()`,
+    );
+  else if (url === undefined || !(isOfPostgres || (/^rediss?:$/.test(url.protocol) && url.hostname !== '')))
+    at.note(`must be a redis://, rediss:// or postgresql:// URL, ${got}: ${URL_FIX}`);
+  else if (!isOfPostgres && !/^\/?$|^\/\d+$/.test(url.pathname))
+    at.note(
+      `must end in the number of a database or in nothing, ${got}: write it as in 'redis://host:6379/0', or leave it out`,
+    );
+  else if (!isOfPostgres) checkOptions(Object.fromEntries(url.searchParams), at);
 }
 
 /** Checks `{ postgres }`: options of `pg`, or a pool. */
@@ -96,11 +83,10 @@ function checkPostgres({ postgres, ...others }: Options, connection: Place): voi
     if (typeof connectionString === 'string' && isPostgres(connectionString))
       checkUrl(connectionString, at.in('connectionString'));
     else if (connectionString !== undefined)
-      at.in('connectionString').refuse(connectionString, 'a URL of PostgreSQL', PG_URL_FIX);
+      at.in('connectionString').refuse(connectionString, 'a URL of PostgreSQL', `write it as ${PG_URL}`);
     for (const key of Object.keys(postgres)) {
       if (postgres[key] === undefined || PG_OPTIONS.includes(key)) continue;
-      const other = Object.hasOwn(PG_NAMES, key) ? `write ${PG_NAMES[key]}` : undefined;
-      at.in(key).note(`is no option of pg: ${other ?? didYouMean(key, PG_OPTIONS, NO_PG_OPTION_FIX)}`);
+      at.in(key).note(`is no option of pg: ${didYouMean(key, PG_OPTIONS, NO_PG_OPTION_FIX)}`);
     }
   } else if (!isPool(postgres))
     at.refuse(postgres, 'options of pg, or a Pool of pg', `pass its URL or options, as in connection: ${PG_FORMS}`);
@@ -133,14 +119,9 @@ function isRedisClient(value: Options): boolean {
 function checkServer(connection: Options, at: Place): void {
   const hasServer = REDIS_SERVER.some((key) => (connection[key] ?? '') !== '');
   const foreign = NOT_OF_REDIS.filter((key) => connection[key] !== undefined);
-  if (isPool(connection)) at.refuse(connection, KINDS, 'write { postgres: pool }');
-  else if (typeof connection['connect'] === 'function' || (!hasServer && !isPlainObject(connection)))
-    at.refuse(connection, KINDS, `pass its URL as a text, or a client of ioredis; ${FOR_POSTGRES}`);
-  else if (foreign.length > 0) {
-    const fix = "pass a URL, as in connection: 'redis://host:6379', or write { host, port, db }";
-    for (const key of foreign) at.in(key).note(`is no option of ioredis, which ignores it: ${fix}; ${FOR_POSTGRES}`);
-  } else if (hasServer) checkOptions(connection, at);
-  else at.refuse(connection, KINDS, `name the server, as in { host: 'localhost', port: 6379 }; ${FOR_POSTGRES}`);
+  for (const key of foreign) at.in(key).note(`is no option of ioredis, which ignores it: ${KINDS_FIX}`);
+  if (hasServer && typeof connection['connect'] !== 'function') checkOptions(connection, at);
+  else if (foreign.length === 0) at.refuse(connection, KINDS, KINDS_FIX);
 }
 
 /** Checks what a client would take and the library cannot use. */
@@ -153,11 +134,7 @@ function checkOptions(options: unknown, at: Place): void {
   if (typeof host === 'string' && /^$|@|:\/\//.test(host))
     at.in('host').refuse(host, 'a name or an address', "write 'localhost', or a URL in place of the object");
   if (!(Number(port ?? 1) >= 1 && Number(port ?? 1) <= 65_535))
-    at.in('port').refuse(
-      port,
-      'a port from 1 to 65535',
-      Number.isNaN(port) ? 'look where it comes from; Number(undefined) is NaN' : 'write that of the server',
-    );
+    at.in('port').refuse(port, 'a port from 1 to 65535', 'write that of the server; Number(undefined) is NaN');
   if (typeof password === 'number') at.in('password').note('must be a text, got a number: put it in quotes');
   else if (typeof password !== 'string' && password !== null)
     at.in('password').refuse(password, 'a text', PASSWORD_FIX);
