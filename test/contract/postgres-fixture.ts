@@ -4,7 +4,7 @@ import {
   type PostgresStoreOptions,
 } from '../../libs/singleton-job/src/store/postgres/postgres-store.js';
 import { PostgresServer } from '../../tools/servers/postgres-server.js';
-import { ServerFixture } from './open-store.js';
+import { ServerFixture } from './reporting-store.js';
 
 export class PostgresFixture extends ServerFixture<PostgresStore, PostgresStoreOptions> {
   private constructor(readonly server: PostgresServer) {

@@ -14,7 +14,7 @@ import {
 } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { Pgbouncer } from '../support/pgbouncer.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
-import { isListening } from './open-store.js';
+import { isListening } from './reporting-store.js';
 import { PostgresFixture } from './postgres-fixture.js';
 
 let fixture: PostgresFixture;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type RedisStore } from '../../libs/singleton-job/src/store/redis/redis-store.js';
 import { A, eventually, NAME, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
-import { isListening, type OpenStore } from './open-store.js';
+import { isListening, type OpenStore } from './reporting-store.js';
 import { RedisFixture, VERSIONS } from './redis-fixture.js';
 
 const RIGHTS = '~{myapp}:* &{myapp}:hints +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';

@@ -6,7 +6,7 @@ import { RedisStore, type RedisStoreOptions } from '../../libs/singleton-job/src
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
 import { A, B, eventually, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { RedisCluster } from '../support/redis-cluster.js';
-import { isListening, type OpenStore } from './open-store.js';
+import { isListening, type OpenStore } from './reporting-store.js';
 import { openStore } from './redis-fixture.js';
 
 const VERSIONS: [string, typeof Cluster][] = [

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { RedisStore, type RedisStoreOptions } from '../../libs/singleton-job/src/store/redis/redis-store.js';
 import { RedisServer, type RedisServerOptions } from '../../tools/servers/redis-server.js';
-import { open, ServerFixture } from './open-store.js';
+import { open, ServerFixture } from './reporting-store.js';
 
 export const VERSIONS: [string, typeof Redis][] = [
   ['ioredis 6', Redis],
