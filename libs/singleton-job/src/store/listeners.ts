@@ -4,20 +4,19 @@ export type Warning = Parameters<NonNullable<StoreListener['warning']>>[0];
 
 /** The listeners of a store. One that throws does not keep an event from the others. */
 export class Listeners {
-  readonly #listeners = new Set<{ readonly listener: StoreListener }>();
+  readonly #listeners = new Set<StoreListener>();
   readonly #warned = new Set<string>();
   #isListening = false;
 
-  /** Returns how to remove the listener. One that is added twice must be removed twice. */
+  /** Returns how to remove the listener. */
   add(listener: StoreListener): () => void {
-    const entry = { listener };
-    this.#listeners.add(entry);
-    return () => void this.#listeners.delete(entry);
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Reports an event: `each((listener) => listener.connected?.())`. */
   each(report: (listener: StoreListener) => void): void {
-    for (const { listener } of [...this.#listeners]) {
+    for (const listener of [...this.#listeners]) {
       try {
         report(listener);
       } catch {

@@ -3,7 +3,9 @@ import { Connection, type ConnectionParts, type Lost, type Session } from './con
 import { hintText, messagesMissing } from './hints.js';
 import { Listeners } from './listeners.js';
 import { type CasRequest, type Store, type StoreListener, type SyncRequest, type SyncResult } from './store.js';
-import { Subscription } from './subscription.js';
+
+/** How often to check that messages arrive: normally there are none for a long time. */
+export const CHECK_EVERY_MS = 3_000;
 
 /** What a store on a server needs. `C` says where that server is. */
 export interface ServerStoreOptions<C> {
@@ -30,7 +32,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   protected readonly listeners = new Listeners();
   protected readonly requests: Connection<S>;
   /** For each new session of {@link requests}. */
-  protected subscription: Subscription<S> | undefined;
+  protected hints: Connection<S> | undefined;
   protected readonly shortestLifeMs: number;
   /** How long nothing may arrive while a request waits for its answer. */
   protected readonly silenceMs: number;
@@ -39,24 +41,15 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
     const { subscribes = true, shortestLifeMs = 10_000 } = options;
     this.shortestLifeMs = shortestLifeMs;
     this.silenceMs = Math.min(1_500, shortestLifeMs / 5);
-    const shared = { toError: this.toError.bind(this), delayMs: this.delayMs.bind(this) };
-    this.requests = new Connection<S>({
-      ...shared,
+    this.requests = this.#newConnection({
       newSession: this.newSession.bind(this),
       onReady: () => {
-        if (subscribes) {
-          this.subscription = new Subscription<S>({
-            ...shared,
-            newSession: this.newSubscriber.bind(this),
-            check: this.messagesArrive.bind(this),
-            onFailed: this.messagesFailed.bind(this),
-            listeners: this.listeners,
-          });
-        }
+        if (subscribes) this.#subscribe();
         this.connected();
       },
       onLost: (error) => {
-        void this.subscription?.close();
+        void this.hints?.close();
+        this.listeners.listening(false);
         this.listeners.each((listener) => listener.disconnected?.(error));
       },
     });
@@ -67,7 +60,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
 
   async publish(names: readonly string[] | '*'): Promise<void> {
     await this.sendMessage(hintText(names)).catch((error: unknown) => {
-      this.messagesFailed(error as LockStoreError);
+      this.#messagesFailed(error as LockStoreError);
       throw error;
     });
   }
@@ -82,7 +75,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
 
   async close(): Promise<void> {
     this.listeners.clear();
-    await Promise.all([this.requests.close(), this.subscription?.close()]);
+    await Promise.all([this.requests.close(), this.hints?.close()]);
   }
 
   protected abstract newSession(lost: Lost): Promise<S>;
@@ -102,12 +95,41 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
     this.listeners.each((listener) => listener.connected?.());
   }
 
-  /** A message could not be sent or received. */
-  private messagesFailed({ code, message }: LockStoreError): void {
-    if (code !== 'STORE_UNREACHABLE') this.listeners.warn(messagesMissing(this.name, message));
-  }
-
   protected delayMs(...[failures]: Parameters<ConnectionParts<S>['delayMs']>): number {
     return Math.min(50 * 2 ** failures, this.silenceMs / 3) * (0.5 + Math.random() / 2);
+  }
+
+  #newConnection(parts: Pick<ConnectionParts<S>, 'newSession' | 'onReady' | 'onLost'>): Connection<S> {
+    return new Connection<S>({ ...parts, toError: this.toError.bind(this), delayMs: this.delayMs.bind(this) });
+  }
+
+  #subscribe(): void {
+    this.hints = this.#newConnection({
+      newSession: this.newSubscriber.bind(this),
+      onReady: () => void this.#check(this.hints?.session),
+      onLost: (error) => {
+        this.listeners.listening(false);
+        this.#messagesFailed(error);
+      },
+    });
+    this.hints.open();
+  }
+
+  /** Reports whether messages arrive, again and again until the session ends. */
+  async #check(session: S | undefined): Promise<void> {
+    const { hints } = this;
+    if (hints === undefined || session === undefined || hints.session !== session) return;
+    const arrives = await hints.send('subscribe', this.messagesArrive.bind(this)).catch((error: unknown) => {
+      this.#messagesFailed(error as LockStoreError);
+      return false;
+    });
+    if (hints.session !== session) return;
+    this.listeners.listening(arrives);
+    setTimeout(() => void this.#check(session), CHECK_EVERY_MS).unref();
+  }
+
+  /** A message could not be sent or received. */
+  #messagesFailed({ code, message }: LockStoreError): void {
+    if (code !== 'STORE_UNREACHABLE') this.listeners.warn(messagesMissing(this.name, message));
   }
 }

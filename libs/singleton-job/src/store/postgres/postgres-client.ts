@@ -37,18 +37,6 @@ export interface PostgresConfig {
   readonly enableChannelBinding?: boolean | undefined;
   /** Makes the socket. */
   readonly stream?: unknown;
-  /** No effect, because statements leave one at a time. */
-  readonly pipeline?: boolean | undefined;
-  /** No effect, because the library sets it: so it is with the four below. */
-  readonly application_name?: string | undefined;
-  /** No effect. */
-  readonly fallback_application_name?: string | undefined;
-  /** No effect. */
-  readonly keepAlive?: boolean | undefined;
-  /** No effect. */
-  readonly keepAliveInitialDelayMillis?: number | undefined;
-  /** No effect. */
-  readonly types?: unknown;
 }
 
 /** Where PostgreSQL is: a URL, or options or a pool of `pg`. */
@@ -114,16 +102,11 @@ export function cancelQuery({ host, port, processID, secretKey }: PostgresClient
   socket.unref().end(request);
 }
 
-type Constructor = new (config: object) => PostgresClient;
-let loaded: Promise<Constructor> | undefined;
-
-/** Loads `pg`, once. Rejects if it is not installed. */
-export function loadClient(): Promise<Constructor> {
+/** Loads `pg`. Rejects if it is not installed. */
+export async function loadClient(): Promise<new (config: object) => PostgresClient> {
   // not into a bundle: most applications do not have it
-  loaded ??= import(/* webpackIgnore: true */ 'pg').then(
-    (pg: object) => (Reflect.get(pg, 'default') as { readonly Client: Constructor }).Client,
-  );
-  return loaded;
+  const pg: object = await import(/* webpackIgnore: true */ 'pg');
+  return (Reflect.get(pg, 'default') as { readonly Client: new (config: object) => PostgresClient }).Client;
 }
 
 function configOf(connection: PostgresConnectionOptions): object {

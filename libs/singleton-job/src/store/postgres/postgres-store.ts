@@ -2,11 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Lost } from '../connection.js';
 import { namesIn } from '../hints.js';
-import { ServerStore, type ServerStoreOptions } from '../server-store.js';
+import { CHECK_EVERY_MS, ServerStore, type ServerStoreOptions } from '../server-store.js';
 import { NoAnswerError } from '../silence-watchdog.js';
 import { misconfigured } from '../store-errors.js';
 import { type CasRequest, type StoredRecord, type SyncRequest, type SyncResult } from '../store.js';
-import { CHECK_EVERY_MS } from '../subscription.js';
 import { newClient, type PostgresConnectionOptions } from './postgres-client.js';
 import { postgresError } from './postgres-errors.js';
 import { PostgresSession } from './postgres-session.js';
@@ -112,8 +111,7 @@ export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSes
 
   /** On the connection that listens: what waits there delays no other request. */
   protected sendMessage(text: string): Promise<unknown> {
-    const hints = this.subscription?.connection;
-    const connection = hints?.session === undefined ? this.requests : hints;
+    const connection = this.hints?.session === undefined ? this.requests : this.hints;
     return connection.send('publish', ({ query }) => query(NOTIFY, [this.#channel, text]));
   }
 
