@@ -41,7 +41,7 @@ const MISBEHAVING: readonly (readonly [string, JobObserver, { readonly isReporte
   ['never comes to an end', always(() => new Promise(() => undefined)), { isReported: false }],
   ['returns a thenable that throws', always(() => ({ then: explode })), { isReported: true }],
   ['returns a thenable that never calls back', always(() => ({ then: () => undefined })), { isReported: false }],
-  ['returns what throws when it is looked at', always(() => new Proxy({}, { has: explode })), { isReported: true }],
+  ['returns what throws when it is looked at', always(() => new Proxy({}, { get: explode })), { isReported: true }],
   ['has callbacks that throw when they are read', new Proxy({}, { get: explode }), { isReported: true }],
   ['has callbacks that are no functions', always(42), { isReported: true }],
   ['has callbacks that throw before they are called', always(mine), { isReported: true }],
