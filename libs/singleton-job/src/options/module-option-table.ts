@@ -77,8 +77,6 @@ export const MODULE_OPTION_FIXES: Readonly<Record<string, string>> = {
   keyPrefix: 'the keys begin with projectName, so set that instead',
   nodes: "the nodes of a cluster belong in connection, as in connection: { nodes: ['redis://host:6379'] }",
   disabled: 'say enabled: false',
-  stallLimit:
-    'the limit of heartbeatThread is 20 s, because a leader cannot trust its locks for longer without renewing them',
 };
 
 /** A list of objects, or of classes of providers. */

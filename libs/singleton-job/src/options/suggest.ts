@@ -6,10 +6,10 @@ export function didYouMean(word: string, candidates: Iterable<string>, fallback:
   let closest: string | undefined;
   let mostEdits = Math.max(2, Math.floor(word.length / 3));
   for (const candidate of candidates) {
-    // a short word is within two edits of any other short word
-    if (Math.min(word.length, candidate.length) <= 2) continue;
     const edits = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (edits <= mostEdits) [closest, mostEdits] = [candidate, edits - 1];
+    // a short word is within two edits of any other short word
+    const isSimilar = 2 * edits <= Math.min(word.length, candidate.length);
+    if (isSimilar && edits <= mostEdits) [closest, mostEdits] = [candidate, edits - 1];
   }
   return closest === undefined ? fallback : `did you mean '${before}${closest}'?`;
 }
