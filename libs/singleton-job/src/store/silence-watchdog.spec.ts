@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { SilenceWatchdog } from './silence-watchdog.js';
+import { watchSilence } from './silence-watchdog.js';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -14,8 +14,8 @@ it('A watchdog calls once when nothing arrives for so long while a request waits
   const stream = { bytesRead: 0, connecting: true };
   const messages: string[] = [];
   const silent = ({ message }: Error) => messages.push(message);
-  const watchdog = new SilenceWatchdog(() => stream, 1_500, silent);
-  const answerAfter = (ms: number) => void watchdog.during(new Promise((resolve) => setTimeout(resolve, ms)));
+  const watched = { stream: () => stream, silenceMs: 1_500, silent };
+  const answerAfter = (ms: number) => void watchSilence(new Promise((resolve) => setTimeout(resolve, ms)), watched);
   // the connection is being opened, and then something arrives
   answerAfter(9_000);
   await jest.advanceTimersByTimeAsync(4_000);

@@ -7,44 +7,30 @@ type Stream = Pick<Socket, 'bytesRead'> & Partial<Pick<Socket, 'connecting'>>;
 /** Nothing arrived on a connection while a request waited for its answer. */
 export class NoAnswerError extends Error {}
 
-/**
- * Watches one connection: calls `silent` if nothing arrives on it for `silenceMs` while a request waits for its answer.
- */
-export class SilenceWatchdog {
-  #waiting = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #turn: NodeJS.Immediate | undefined;
+interface Watched {
+  readonly stream: () => Stream;
+  readonly silenceMs: number;
+  readonly silent: (error: NoAnswerError) => void;
+}
 
-  constructor(
-    private readonly stream: () => Stream,
-    private readonly silenceMs: number,
-    private readonly silent: (error: NoAnswerError) => void,
-  ) {}
-
-  /** While this promise is not settled. */
-  async during<T>(answer: Promise<T>): Promise<T> {
-    this.#waiting += 1;
-    if (this.#waiting === 1) this.#watch();
-    try {
-      return await answer;
-    } finally {
-      this.#waiting -= 1;
-      if (this.#waiting === 0) {
-        clearTimeout(this.#timer);
-        clearImmediate(this.#turn);
-      }
-    }
-  }
-
-  #watch(): void {
-    const { bytesRead } = this.stream();
+/** Calls `silent` if nothing arrives on a connection for `silenceMs` while this answer is waited for. */
+export function watchSilence<T>(answer: Promise<T>, { stream, silenceMs, silent }: Watched): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let turn: NodeJS.Immediate | undefined;
+  const watch = (): void => {
+    const { bytesRead } = stream();
     const look = (): void => {
-      const stream = this.stream();
+      const now = stream();
       // a client has its own time limit for a connection that is being opened
-      if (stream.connecting === true || stream.bytesRead !== bytesRead) this.#watch();
-      else this.silent(new NoAnswerError(`no answer within ${showDuration(this.silenceMs)}`));
+      if (now.connecting === true || now.bytesRead !== bytesRead) watch();
+      else silent(new NoAnswerError(`no answer within ${showDuration(silenceMs)}`));
     };
     // a process that was blocked or stopped first reads the answers that arrived in the meantime
-    this.#timer = setTimeout(() => (this.#turn = setImmediate(look)), this.silenceMs).unref();
-  }
+    timer = setTimeout(() => (turn = setImmediate(look)), silenceMs).unref();
+  };
+  watch();
+  return answer.finally(() => {
+    clearTimeout(timer);
+    clearImmediate(turn);
+  });
 }

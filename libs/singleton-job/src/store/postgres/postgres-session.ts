@@ -1,5 +1,5 @@
 import { type Lost, type Session } from '../connection.js';
-import { SilenceWatchdog } from '../silence-watchdog.js';
+import { watchSilence } from '../silence-watchdog.js';
 import { cancelQuery, type PostgresClient, type Row } from './postgres-client.js';
 import { sqlState } from './postgres-errors.js';
 
@@ -23,18 +23,12 @@ const ENDS_SESSION = /^(|55000|42P01|3F000|42883|SJ001)$/;
 
 /** One client of `pg`, from its connection to its end. */
 export class PostgresSession implements Session {
-  readonly #watchdog: SilenceWatchdog;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(
     readonly client: PostgresClient,
     private readonly parts: SessionParts,
   ) {
-    const silent = (error: Error): void => {
-      cancelQuery(client);
-      parts.lost(error);
-    };
-    this.#watchdog = new SilenceWatchdog(() => client.connection.stream, parts.silenceMs, silent);
     client.on('error', parts.lost);
   }
 
@@ -60,10 +54,17 @@ export class PostgresSession implements Session {
   }
 
   async #send(...[text, values]: Parameters<Query>): ReturnType<Query> {
+    const { client, parts } = this;
+    const silent = (error: Error): void => {
+      cancelQuery(client);
+      parts.lost(error);
+    };
+    const { silenceMs } = parts;
     try {
-      return (await this.#watchdog.during(this.client.query(text, values))).rows;
+      const watched = { stream: () => client.connection.stream, silenceMs, silent };
+      return (await watchSilence(client.query(text, values), watched)).rows;
     } catch (error: unknown) {
-      if (ENDS_SESSION.test(sqlState(error))) this.parts.lost(error);
+      if (ENDS_SESSION.test(sqlState(error))) parts.lost(error);
       throw error;
     }
   }

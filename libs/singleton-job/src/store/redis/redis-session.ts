@@ -1,7 +1,7 @@
 import { type EventEmitter } from 'node:events';
 import { type Redis, type RedisOptions } from 'ioredis';
 import { type Lost, type Session } from '../connection.js';
-import { SilenceWatchdog } from '../silence-watchdog.js';
+import { watchSilence } from '../silence-watchdog.js';
 import { isCluster, nodesOf, type RedisClient } from './redis-clients.js';
 import { CONNECTION_LOST, NOT_THE_PRIMARY, says } from './redis-errors.js';
 
@@ -69,12 +69,12 @@ export class RedisSession implements Session {
       return mustReconnect;
     };
     const silent = (error: Error) => node.stream.destroy(error);
-    const watchdog = new SilenceWatchdog(() => node.stream, this.parts.silenceMs, silent);
+    const watched = { stream: () => node.stream, silenceMs: this.parts.silenceMs, silent };
     // every command passes here, also those that ioredis sends by itself: a server may accept connections and then hang
     const send = node.sendCommand.bind(node);
     node.sendCommand = (command, stream) => {
       const sent = send(command, stream);
-      if ((node.stream as unknown) !== undefined) watchdog.during(command.promise).catch(() => undefined);
+      if ((node.stream as unknown) !== undefined) watchSilence(command.promise, watched).catch(() => undefined);
       return sent;
     };
   }
