@@ -102,11 +102,16 @@ export function cancelQuery({ host, port, processID, secretKey }: PostgresClient
   socket.unref().end(request);
 }
 
-/** Loads `pg`. Rejects if it is not installed. */
-export async function loadClient(): Promise<new (config: object) => PostgresClient> {
+type Constructor = new (config: object) => PostgresClient;
+let loaded: Promise<Constructor> | undefined;
+
+/** Loads `pg`, once. Rejects if it is not installed. */
+export function loadClient(): Promise<Constructor> {
   // not into a bundle: most applications do not have it
-  const pg: object = await import(/* webpackIgnore: true */ 'pg');
-  return (Reflect.get(pg, 'default') as { readonly Client: new (config: object) => PostgresClient }).Client;
+  loaded ??= import(/* webpackIgnore: true */ 'pg').then(
+    (pg: object) => (Reflect.get(pg, 'default') as { readonly Client: Constructor }).Client,
+  );
+  return loaded;
 }
 
 function configOf(connection: PostgresConnectionOptions): object {

@@ -1,11 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { misconfigured } from '../store-errors.js';
 import { sqlState } from './postgres-errors.js';
 import { type Query } from './postgres-session.js';
 import { postgresMigrations, STEP_FUNCTIONS } from './schema.js';
 
 const OLDEST_SERVER = 130_000;
-const ATTEMPTS = 20;
 
 const LOOK = `SELECT json_build_object(
   'version', current_setting('server_version_num')::int, 'isStandby', pg_is_in_recovery(), 'role', current_user, 'database', current_database(),
@@ -35,20 +33,14 @@ export async function prepareServer(query: Query, schema: string, mayMigrate: bo
     throw misconfigured(
       `The schema ${schema} is not complete: run the SQL of postgresMigrations() as its owner, or drop migrate: false`,
     );
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await query(postgresMigrations(schema));
-      return server;
-    } catch (error: unknown) {
-      if (sqlState(error) === '42501')
-        throw misconfigured(
-          `The role ${server.role} may not create the schema ${schema}: run the SQL of postgresMigrations() as an owner of the ` +
-            `database and set migrate: false, or GRANT CREATE ON DATABASE "${server.database}" TO "${server.role}"`,
-          error,
-        );
-      // another replica migrates, or somebody reads the tables
-      if (sqlState(error) !== '55P03' || attempt === ATTEMPTS) throw error;
-      await delay(50);
-    }
-  }
+  // where another replica migrates for long, the next attempt to connect finds what it has done
+  await query(postgresMigrations(schema)).catch((error: unknown) => {
+    if (sqlState(error) !== '42501') throw error;
+    throw misconfigured(
+      `The role ${server.role} may not create the schema ${schema}: run the SQL of postgresMigrations() as an owner of the ` +
+        `database and set migrate: false, or GRANT CREATE ON DATABASE "${server.database}" TO "${server.role}"`,
+      error,
+    );
+  });
+  return server;
 }

@@ -53,8 +53,8 @@ export function postgresMigrations(schema = 'singleton_job'): string {
     ([name, sql]) => `IF to_regproc('{schema}.${name}') IS NULL THEN ${sql} END IF;`,
   );
   return `DO $migration$ BEGIN
--- one replica at a time, and none waits behind a reader of these tables
-PERFORM set_config('lock_timeout', '200ms', true), pg_advisory_xact_lock(hashtext('nestjs-singleton-job'), hashtext('${schema}'));
+-- one replica at a time, and none waits for long behind a reader of these tables
+PERFORM set_config('lock_timeout', '1s', true), pg_advisory_xact_lock(hashtext('nestjs-singleton-job'), hashtext('${schema}'));
 IF to_regnamespace('{schema}') IS NULL THEN CREATE SCHEMA {schema}; END IF;
 ${steps.join('\n')}
 END $migration$`.replaceAll('{schema}', `"${schema}"`);
