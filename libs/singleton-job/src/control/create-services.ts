@@ -64,8 +64,7 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts): S
   const logged = { projectName, node: id, store: storeName, address, hasHeartbeatThread };
   const logging = log === undefined ? [] : [operatorLog(logged, log)];
   const observers: JobObserver[] = [...options.observers];
-  const own: JobObserver[] = [statistics, ...logging];
-  const notify = notifyAll(observers, own);
+  const notify = notifyAll(observers, [statistics, ...logging]);
   const interceptors: RunInterceptor[] = [];
   const server = serverOf(options);
   const { enabled, heartbeatThread: threadOptions, crashHandover } = options;
@@ -76,7 +75,6 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts): S
     enabled && server !== undefined && threadOptions !== undefined
       ? new HeartbeatThread({ storeName, notify, disown, storeOptions: server, options: threadOptions, crashHandover })
       : undefined;
-  if (heartbeatThread !== undefined) own.push(heartbeatThread);
   const { backup = heartbeatThread } = parts;
   const scheduleOf = (job: string): string | undefined => pool.find(job)?.job.schedule.description;
   const reports = new Reports({ clock, notify, storeName, scheduleOf });

@@ -5,7 +5,6 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import { messageOf } from '../base/errors/message-of.js';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type Notify } from '../base/events/events.js';
-import { type JobObserver } from '../base/events/observer.js';
 import { heartbeatThreadFailed } from '../base/events/warnings.js';
 import { type BackupReport, type BackupState, type HeartbeatBackup } from '../leadership/backup.js';
 import { type StoreOptions } from '../store/open-store.js';
@@ -42,7 +41,7 @@ interface HeartbeatThreadParts {
 }
 
 /** The worker thread that sends heartbeats while this one is blocked: see `BackupHeartbeats`. */
-export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'leadershipGained'> {
+export class HeartbeatThread implements HeartbeatBackup {
   readonly #channel = new MessageChannel();
   readonly #ended = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   /** Undefined: it has not started, or is over. */
@@ -69,7 +68,8 @@ export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'lead
       this.#listenTo(worker);
       // the thread does not keep the process alive
       worker.unref();
-      this.leadershipGained();
+      // before the other listeners, because one that throws keeps the later ones from being called
+      if (this.parts.crashHandover) process.prependListener('exit', this.#onExit);
     } catch (error: unknown) {
       await this.close();
       const isNotFound = /^(ERR_)?MODULE_NOT_FOUND$/.test(String(Reflect.get(Object(error), 'code')));
@@ -77,15 +77,6 @@ export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'lead
       const problem = `heartbeatThread could not start '${String(workerFile)}': ${messageOf(error)}${fix}`;
       throw new InvalidOptionsError([problem], { cause: error });
     }
-  }
-
-  /**
-   * Other listeners of `exit` may have been added before ours since, and one that throws keeps the later ones from
-   * being called.
-   */
-  leadershipGained(): void {
-    process.removeListener('exit', this.#onExit);
-    if (this.parts.crashHandover && this.#worker !== undefined) process.prependListener('exit', this.#onExit);
   }
 
   update(state: BackupState): void {
