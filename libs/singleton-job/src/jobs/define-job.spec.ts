@@ -54,7 +54,7 @@ describe('A schedule', () => {
       @Cron('0 3 * * *', { name: 'nightly', jitter: '10m' })
       nightly(): void {}
     }
-    const jobs = exploreInstances([new Spread()], resolveOptions({ projectName: 'test', enabled: false }));
+    const { jobs } = exploreInstances([new Spread()], resolveOptions({ projectName: 'test', enabled: false }));
     expect(jobs.map(({ schedule }) => schedule.description)).toEqual([
       'fixed-rate 3600000ms offset 5000ms jitter 30000ms',
       'cron 0 3 * * * UTC jitter 600000ms',

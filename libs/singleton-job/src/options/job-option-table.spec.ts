@@ -54,7 +54,7 @@ describe('an option of a job', () => {
     const unset = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, undefined]));
     const { instances } = jobsWith(kind, decorate, unset);
     const jobs = { 'Prices.tick': unset(OVERRIDABLE) };
-    const [job] = exploreInstances(instances, resolveOptions({ ...OPTIONS, jobs }));
+    const [job] = exploreInstances(instances, resolveOptions({ ...OPTIONS, jobs })).jobs;
     expect(job).toMatchObject({ name: 'Prices.tick', enabled: true, lockExpiryMs: 10_000, timeoutMs: undefined });
   });
 

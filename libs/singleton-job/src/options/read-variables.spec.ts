@@ -25,7 +25,7 @@ function read(variables: Readonly<Record<string, string>>) {
 }
 
 function jobsOf(options: object): Readonly<Record<string, Job>> {
-  const jobs = exploreInstances([new Jobs()], resolveOptions(options, {}, 'host-1'));
+  const { jobs } = exploreInstances([new Jobs()], resolveOptions(options, {}, 'host-1'));
   return Object.fromEntries(jobs.map((job) => [job.name, job]));
 }
 
@@ -119,7 +119,7 @@ describe('the variables of a job', () => {
       tick(): void {}
     }
     const options = read({ SINGLETON_JOB_JOBS__A__B__2___PERIOD: '2s' });
-    const [job] = exploreInstances([new Odd()], resolveOptions(options));
+    const [job] = exploreInstances([new Odd()], resolveOptions(options)).jobs;
     expect(job).toMatchObject({ schedule: { periodMs: 2_000 } });
   });
 });

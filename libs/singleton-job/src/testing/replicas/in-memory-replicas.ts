@@ -1,5 +1,5 @@
 import { leaseOf, replicaOf } from '../../leadership/record.js';
-import { eventMethodsOfInstances, exploreInstances } from '../explore-instances.js';
+import { exploreInstances } from '../explore-instances.js';
 import { FaultyServer } from '../faulty-server.js';
 import { ManualClock, settle } from '../manual-clock.js';
 import { RecordingObserver } from '../recording-observer.js';
@@ -38,10 +38,12 @@ export class InMemoryReplicas {
   start(name: string, instances: readonly object[], options: InMemoryReplicaOptions = {}): InMemoryReplica {
     const clock = new ProcessClock(this.clock);
     const store = new NetworkStore(this.server, clock);
-    const observers = [...(options.observers ?? []), ...eventMethodsOfInstances(instances)];
-    const parts = { observer: new RecordingObserver(this.clock), clock, store, options: { ...options, observers } };
-    const replica = this.add(new InMemoryReplica(name, parts));
-    for (const job of exploreInstances(instances, replica.options)) replica.services.pool.add(job);
+    const replica = this.add(
+      new InMemoryReplica(name, { observer: new RecordingObserver(this.clock), clock, store, options }),
+    );
+    const { jobs, observers } = exploreInstances(instances, replica.options);
+    replica.services.observers.push(...observers);
+    for (const job of jobs) replica.services.pool.add(job);
     replica.services.pool.start();
     return replica;
   }
