@@ -48,12 +48,10 @@ export const boolean: OptionType<boolean, 'boolean'> = {
   variable: 'boolean',
   read: (value, at) => {
     if (typeof value === 'boolean') return value;
-    const fix =
-      at.variable !== undefined
-        ? 'write true or false, or unset it'
-        : typeof value === 'string'
-          ? `convert the string first, as in process.env.NAME ${value === 'false' ? "!== 'false'" : "=== 'true'"}`
-          : 'pass a boolean, or leave the option out';
+    const isText = typeof value === 'string' && at.variable === undefined;
+    const fix = isText
+      ? "convert the string first, as in process.env.NAME === 'true'"
+      : 'write one of them, or leave it out';
     return at.refuse(value, 'true or false', fix);
   },
 };

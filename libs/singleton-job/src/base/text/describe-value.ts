@@ -2,21 +2,10 @@ const LONGEST_TEXT = 60;
 
 /** A value for a message: short and on one line. The contents of objects may be secret and are left out. */
 export function describeValue(value: unknown): string {
-  switch (typeof value) {
-    case 'string':
-      return quote(value);
-    case 'number':
-    case 'boolean':
-    case 'undefined':
-    case 'symbol':
-      return String(value);
-    case 'bigint':
-      return `${String(value)}n`;
-    case 'function':
-      return isClass(value) ? `the class ${value.name || '(anonymous)'}` : 'a function';
-    case 'object':
-      return describeObject(value);
-  }
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'object') return describeObject(value);
+  if (isClass(value)) return `the class ${value.name || '(anonymous)'}`;
+  return typeof value === 'function' ? 'a function' : String(value);
 }
 
 /** A text that should be a URL, without user, password and query, which may contain a password too. */

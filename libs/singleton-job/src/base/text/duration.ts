@@ -27,14 +27,9 @@ export function duration(text: string): Duration {
 
 /** The milliseconds of a duration; undefined if it is none. Zero is a duration: callers that need more check it. */
 export function parseDuration(value: unknown): number | undefined {
-  const ms = typeof value === 'string' ? parseText(value) : value;
+  const groups = typeof value === 'string' ? PATTERN.exec(value)?.groups : undefined;
+  const ms = groups === undefined ? value : Number(groups['count']) * UNIT_MS[groups['unit'] as keyof typeof UNIT_MS];
   return typeof ms === 'number' && Number.isSafeInteger(ms) ? ms : undefined;
-}
-
-function parseText(text: string): number | undefined {
-  const groups = PATTERN.exec(text)?.groups;
-  if (groups === undefined) return undefined;
-  return Number(groups['count']) * UNIT_MS[groups['unit'] as keyof typeof UNIT_MS];
 }
 
 /** How to turn what {@link parseDuration} refused into a duration. */
