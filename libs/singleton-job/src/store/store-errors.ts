@@ -1,5 +1,4 @@
 import { LockStoreError } from '../base/errors/lock-store.error.js';
-import { messageOf } from '../base/errors/message-of.js';
 
 /** In the order in which their fixes are compared. */
 const CODES = ['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE', 'STORE_UNREACHABLE'] as const;
@@ -41,12 +40,6 @@ export function storeError(cause: unknown, failure: Failure): LockStoreError {
 /** A person must change something before the store can work. Nothing was sent. */
 export function misconfigured(message: string, cause?: unknown): LockStoreError {
   return new LockStoreError('STORE_MISCONFIGURED', message, { cause, wasSent: false });
-}
-
-/** An error of several addresses has no message but a code. */
-export function textOf(error: unknown): string {
-  const { message, code, name } = Object(error) as Partial<Record<'message' | 'code' | 'name', unknown>>;
-  return typeof message === 'string' ? message || String(code ?? name) : messageOf(error);
 }
 
 function diagnose({ about, text, fixes, names }: Failure) {

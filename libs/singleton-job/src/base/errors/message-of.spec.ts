@@ -23,8 +23,9 @@ describe('The message of a thrown value', () => {
     ['an error whose message is no text', Object.assign(new Error(), { message: 7 }), '7'],
     ['an error whose message throws', Object.defineProperty(new Error(), 'message', { get: explode }), UNSHOWN],
     ['an object that throws at being shown', { [inspect.custom]: explode }, UNSHOWN],
-    ['a proxy that throws at everything', new Proxy({}, { get: explode, getPrototypeOf: explode }), '{}'],
-    ['a proxy that was revoked', revoked(), '<Revoked Proxy>'],
+    ['a proxy that throws at everything', new Proxy({}, { get: explode, getPrototypeOf: explode }), UNSHOWN],
+    ['a proxy that was revoked', revoked(), UNSHOWN],
+    ['an error of several addresses', Object.assign(new Error(), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
   ])('is on one line: %s', (_what, thrown, message) => {
     expect(messageOf(thrown)).toBe(message);
   });

@@ -9,25 +9,19 @@ const LONGEST_STACK = 10_000;
  * throws.
  */
 export function messageOf(thrown: unknown): string {
-  const words = read(() => messageOfError(thrown)) ?? read(() => shown(thrown)) ?? 'something that cannot be shown';
-  return shortened(words.replaceAll(/\s*[\r\n]\s*/g, ' '), LONGEST_MESSAGE);
+  const words = read(() => {
+    // an error of several addresses has no message but a code
+    const { message, code, name } = Object(thrown) as Partial<Record<'message' | 'code' | 'name', string | number>>;
+    if (message === undefined) return inspect(thrown, { breakLength: Infinity, depth: 1 });
+    return String(message === '' ? (code ?? name) : message);
+  });
+  return shortened((words ?? 'something that cannot be shown').replaceAll(/\s*[\r\n]\s*/g, ' '), LONGEST_MESSAGE);
 }
 
 /** Where it was thrown, if that is known. Never throws. */
 export function stackOf(thrown: unknown): string | undefined {
   const stack = read(() => (thrown instanceof Error ? thrown.stack : undefined));
   return typeof stack === 'string' ? shortened(stack, LONGEST_STACK) : undefined;
-}
-
-function messageOfError(thrown: unknown): string | undefined {
-  if (!(thrown instanceof Error)) return undefined;
-  // whatever its type says
-  const message: unknown = thrown.message;
-  return String(message);
-}
-
-function shown(thrown: unknown): string {
-  return inspect(thrown, { breakLength: Infinity, depth: 1 });
 }
 
 function shortened(text: string, longest: number): string {

@@ -5,7 +5,7 @@ export function describeValue(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'object') return describeObject(value);
   if (isClass(value)) return `the class ${value.name || '(anonymous)'}`;
-  return typeof value === 'function' ? 'a function' : String(value);
+  return typeof value === 'function' ? 'a function' : String(value as number);
 }
 
 /** A text that should be a URL, without user, password and query, which may contain a password too. */

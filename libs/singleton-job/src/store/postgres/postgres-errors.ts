@@ -1,5 +1,6 @@
 import { type LockStoreError } from '../../base/errors/lock-store.error.js';
-import { type Fixes, storeError, textOf } from '../store-errors.js';
+import { messageOf } from '../../base/errors/message-of.js';
+import { type Fixes, storeError } from '../store-errors.js';
 import { grantSql } from './schema.js';
 
 /** By SQLSTATE, or the code of an error of Node, and the message after it. */
@@ -35,7 +36,7 @@ export function postgresError(error: unknown, schema: string, role = 'your role'
   return storeError(error, {
     store: 'PostgreSQL',
     request,
-    text: textOf(error).replace(/[.\s]+$/, '') + (state && ` (${state})`),
+    text: messageOf(error).replace(/[.\s]+$/, '') + (state && ` (${state})`),
     isAnswer: state !== '',
     about: codeOf(error),
     fixes: FIXES,

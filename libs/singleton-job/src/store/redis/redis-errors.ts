@@ -1,5 +1,6 @@
 import { type LockStoreError } from '../../base/errors/lock-store.error.js';
-import { storeError, textOf } from '../store-errors.js';
+import { messageOf } from '../../base/errors/message-of.js';
+import { storeError } from '../store-errors.js';
 import { FIXES } from './redis-fixes.js';
 
 /** What is known about a failed request. */
@@ -56,7 +57,7 @@ export function says(error: unknown, pattern: RegExp): boolean {
 /** What happened, and for an error that only says "all failed" also why the last one did. */
 function saidBy(error: unknown): string {
   const { lastNodeError } = Object(error) as { readonly lastNodeError?: unknown };
-  return lastNodeError == null ? textOf(error) : `${textOf(error)} (${textOf(lastNodeError)})`;
+  return lastNodeError == null ? messageOf(error) : `${messageOf(error)} (${messageOf(lastNodeError)})`;
 }
 
 /** ioredis attaches the failed command with its arguments, for example a password. */
