@@ -1,5 +1,5 @@
 import { succeeds } from './succeeds.js';
-import { isPlainObject, isObject } from '../base/text/describe-value.js';
+import { isObject } from '../base/text/describe-value.js';
 import { type OptionType, type Place, readOptions } from './option-table.js';
 import { fromCode, matching } from './option-types.js';
 
@@ -27,12 +27,7 @@ export const heartbeatThread: OptionType<{ readonly workerFile?: string | URL },
   },
 };
 
-/** Notes the part of a `connection` that cannot be passed to a thread. */
+/** Whether a thread can get a copy of this `connection`. */
 export function checkThreadConnection(connection: unknown, at: Place): void {
-  const isPassable = (value: unknown): boolean => succeeds(() => structuredClone(value));
-  if (isPassable(connection)) return;
-  const parts = Array.isArray(connection) || isPlainObject(connection) ? Object.entries(connection) : [];
-  const [key, part] = parts.find(([, value]) => !isPassable(value)) ?? [];
-  if (key === undefined) at.note(NO_THREAD);
-  else checkThreadConnection(part, at.in(key));
+  if (!succeeds(() => structuredClone(connection))) at.note(NO_THREAD);
 }

@@ -19,7 +19,6 @@ type JobOptionTable = Readonly<Record<keyof FixedRateOptions | keyof CronOptions
 const TICKING: readonly ScheduleKind[] = ['fixed-rate', 'interval', 'cron'];
 const ALL: readonly ScheduleKind[] = [...TICKING, 'while-leader'];
 const NAME_FIX = "name the job, as in { name: 'price-tick' }";
-const WHILE_LEADER_FIX = 'a run of @WhileLeader lasts as long as its replica leads; leave it out';
 
 const overlap = text(
   (value): value is 'skip' | 'cancel-other' => value === 'skip' || value === 'cancel-other',
@@ -74,20 +73,15 @@ export function decoratorOptions(kind: ScheduleKind): JobOptionRows {
   return rowsWith(({ kinds, isArgument }) => kinds.includes(kind) && isArgument !== true);
 }
 
+function fixFor([option, { kinds, isArgument }]: [string, JobOptionRow]): [string, string] {
+  const only = `only ${kinds.join(' and ')} jobs have it; leave it out`;
+  return [option, isArgument === true ? 'it is the first argument of the decorator' : only];
+}
+
 /** What to do instead of setting an option that is not possible here, such as one of `@nestjs/schedule`. */
 export const OPTION_FIXES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(JOB_OPTIONS).map(fixFor)),
   name: 'set the name in the decorator; an override is found by that name',
-  timeout: WHILE_LEADER_FIX,
-  warnAfter: WHILE_LEADER_FIX,
-  overlap: 'an interval is counted from the end of the run, so its ticks never overlap; leave it out',
-  offset: 'only a fixed-rate job has a grid to move; leave it out',
-  jitter: 'an interval has no planned times to delay; leave it out',
-  timeZone: 'only cron jobs read local time; leave it out',
-  misfireGrace: 'only cron jobs have occurrences that can be late; leave it out',
-  restartDelay: 'only a run of @WhileLeader is started again; leave it out',
-  period: "it is the first argument, as in @FixedRate('500ms')",
-  delay: "it is the first argument, as in @Interval('1s')",
-  cron: "it is the first argument, as in @Cron('0 3 * * *')",
   disabled: 'write enabled with the opposite value, as in enabled: false',
   waitForCompletion:
     "leave it out, because runs of a job never overlap; with overlap: 'cancel-other' a new tick aborts the run in flight",
