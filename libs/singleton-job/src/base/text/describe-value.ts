@@ -1,11 +1,13 @@
+import { inspect } from 'node:util';
+
 const LONGEST_TEXT = 60;
 
 /** A value for a message: short and on one line. The contents of objects may be secret and are left out. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return quote(value);
-  if (typeof value === 'object') return describeObject(value);
   if (isClass(value)) return `the class ${value.name || '(anonymous)'}`;
-  return typeof value === 'function' ? 'a function' : String(value as number);
+  if (typeof value === 'function') return 'a function';
+  return typeof value === 'object' ? describeObject(value) : inspect(value);
 }
 
 /** A text that should be a URL, without user, password and query, which may contain a password too. */
