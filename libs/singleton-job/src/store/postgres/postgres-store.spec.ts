@@ -30,7 +30,7 @@ class FakeClient extends EventEmitter implements PostgresClient {
     const ended = new Promise((_resolve, reject) => this.once('ended', reject));
     await Promise.race([ended, carryOut(this, kind, values)]);
     this.#isBusy = false;
-    const found = { version: 150_000, isStandby: false, role: 'app', database: 'app', level, steps: 1 };
+    const found = { version: 150_000, isStandby: false, role: 'app', database: 'app', level, isComplete: true };
     const answers: Readonly<Record<string, unknown>> = {
       json_build_object: found,
       sync_1: { leases: {}, records: {} },

@@ -1,14 +1,14 @@
 import { misconfigured } from '../store-errors.js';
 import { sqlState } from './postgres-errors.js';
 import { type Query } from './postgres-session.js';
-import { postgresMigrations, STEP_FUNCTIONS } from './schema.js';
+import { postgresMigrations, LAST_FUNCTION } from './schema.js';
 
 const OLDEST_SERVER = 130_000;
 
 const LOOK = `SELECT json_build_object(
   'version', current_setting('server_version_num')::int, 'isStandby', pg_is_in_recovery(), 'role', current_user, 'database', current_database(),
   'level', current_setting('transaction_isolation'),
-  'steps', (SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname = $1 AND proname = ANY ($2))) AS answer`;
+  'isComplete', EXISTS (SELECT FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname = $1 AND proname = $2)) AS answer`;
 
 /** What a new connection finds. */
 export interface FoundServer {
@@ -18,17 +18,17 @@ export interface FoundServer {
   readonly database: string;
   /** The isolation level of a statement without a transaction of its own. */
   readonly level: string;
-  readonly steps: number;
+  readonly isComplete: boolean;
 }
 
 /** Checks the server of a new connection, and creates what is missing in the schema. */
 export async function prepareServer(query: Query, schema: string, mayMigrate: boolean): Promise<FoundServer> {
-  const [row] = await query(LOOK, [schema, STEP_FUNCTIONS]);
+  const [row] = await query(LOOK, [schema, LAST_FUNCTION]);
   const server = JSON.parse(String(row?.['answer'])) as FoundServer;
   if (server.version < OLDEST_SERVER)
     throw misconfigured('This server is too old: the library needs PostgreSQL 13 or later');
   if (server.isStandby) throw new Error('this server is a standby: connect to the primary');
-  if (server.steps >= STEP_FUNCTIONS.length) return server;
+  if (server.isComplete) return server;
   if (!mayMigrate)
     throw misconfigured(
       `The schema ${schema} is not complete: run the SQL of postgresMigrations() as its owner, or drop migrate: false`,

@@ -1,15 +1,13 @@
 import { FUNCTIONS } from './functions.js';
 
 /**
- * All that the library needs in the database, in steps. Each has the name of a function that only it creates: where
- * that is, the step was carried out. A step is never changed once it is published: replicas of two versions run side by
- * side during each deploy. What a later version needs is a further step, with functions of a new name.
+ * All that the library needs in the database. It is never changed once it is published: replicas of two versions run
+ * side by side during each deploy. What a later version needs is a further step, with functions of a new name.
  *
  * Times are milliseconds since the epoch by the clock of the server. `fillfactor` leaves room for the next version of a
  * row on its page. The comments are for a person who looks at the tables, as with `\d+` of psql.
  */
-const STEPS = {
-  compare_and_set_1: `
+const SCHEMA = `
 CREATE TABLE {schema}.incarnations (project text PRIMARY KEY, server text NOT NULL, since bigint NOT NULL, is_first boolean NOT NULL);
 COMMENT ON TABLE {schema}.incarnations IS 'nestjs-singleton-job: which data this is, one row for each project';
 COMMENT ON COLUMN {schema}.incarnations.project IS 'projectName of the application';
@@ -34,11 +32,10 @@ COMMENT ON COLUMN {schema}.records.name IS 'name of the job and :lock, or key of
 COMMENT ON COLUMN {schema}.records.revision IS 'grows with each write; a write names the one that it saw';
 COMMENT ON COLUMN {schema}.records.value IS 'JSON: holder (the lease of the leader), fencingToken, run (the last one), pausedAt and others';
 COMMENT ON COLUMN {schema}.records.forget_at IS 'when the row may be removed, in ms since 1970; null: never';
-${FUNCTIONS}`,
-};
+${FUNCTIONS}`;
 
-/** The functions of a complete schema, one for each step. */
-export const STEP_FUNCTIONS = Object.keys(STEPS);
+/** Where it is, the schema is complete. */
+export const LAST_FUNCTION = 'compare_and_set_1';
 
 /**
  * The SQL that brings a PostgreSQL to the newest version of the schema, for teams that run their migrations themselves:
@@ -49,14 +46,11 @@ export const STEP_FUNCTIONS = Object.keys(STEPS);
  * @example `await client.query(postgresMigrations())`
  */
 export function postgresMigrations(schema = 'singleton_job'): string {
-  const steps = Object.entries(STEPS).map(
-    ([name, sql]) => `IF to_regproc('{schema}.${name}') IS NULL THEN ${sql} END IF;`,
-  );
   return `DO $migration$ BEGIN
 -- one replica at a time, and none waits for long behind a reader of these tables
 PERFORM set_config('lock_timeout', '1s', true), pg_advisory_xact_lock(hashtext('nestjs-singleton-job'), hashtext('${schema}'));
 IF to_regnamespace('{schema}') IS NULL THEN CREATE SCHEMA {schema}; END IF;
-${steps.join('\n')}
+IF to_regproc('{schema}.${LAST_FUNCTION}') IS NULL THEN ${SCHEMA} END IF;
 END $migration$`.replaceAll('{schema}', `"${schema}"`);
 }
 
