@@ -78,7 +78,7 @@ describe('The heartbeat thread', () => {
 
   it.each([
     ['ends later', `throw new Error('out of luck')`, 'out of luck'],
-    ['cannot reach Redis', `parentPort.postMessage({ unreachable: 'refused' })`, 'it cannot reach Redis: refused'],
+    ['cannot reach Redis', `parentPort.postMessage({ unreachable: 'refused' })`, 'refused'],
   ])('that %s is reported once, and the application continues', async (_how, code, message) => {
     const failed: unknown[] = [];
     const observer: JobObserver = { warning: ({ error }) => failed.push(error) };

@@ -60,8 +60,7 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts): S
   const { name: storeName } = store;
   const statistics = new JobStatistics();
   const address = options.store === undefined ? describeStore(options) : undefined;
-  const hasHeartbeatThread = options.heartbeatThread !== undefined;
-  const logged = { projectName, node: id, store: storeName, address, hasHeartbeatThread };
+  const logged = { projectName, node: id, store: storeName, address };
   const logging = log === undefined ? [] : [operatorLog(logged, log)];
   const observers: JobObserver[] = [...options.observers];
   const notify = notifyAll(observers, [statistics, ...logging]);
@@ -73,7 +72,7 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts): S
   };
   const heartbeatThread =
     enabled && server !== undefined && threadOptions !== undefined
-      ? new HeartbeatThread({ storeName, notify, disown, storeOptions: server, options: threadOptions, crashHandover })
+      ? new HeartbeatThread({ notify, disown, storeOptions: server, options: threadOptions, crashHandover })
       : undefined;
   const { backup = heartbeatThread } = parts;
   const scheduleOf = (job: string): string | undefined => pool.find(job)?.job.schedule.description;

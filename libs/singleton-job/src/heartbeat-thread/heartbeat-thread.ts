@@ -29,8 +29,6 @@ const BUNDLE_FIX =
 interface HeartbeatThreadParts {
   /** Where the main thread has its leases. */
   readonly storeOptions: Omit<StoreOptions, 'subscribes'>;
-  /** The name of the store of the main thread. */
-  readonly storeName: string;
   /** The option `heartbeatThread`. */
   readonly options: { readonly workerFile?: string | URL };
   /** Whether the thread ends the leases when the process ends by itself: the option `crashHandover`. */
@@ -120,14 +118,14 @@ export class HeartbeatThread implements HeartbeatBackup {
   };
 
   #listenTo(worker: Worker): void {
-    const { storeName, notify, storeOptions } = this.parts;
+    const { notify, storeOptions } = this.parts;
     let isReported = false;
     const failed = (error: unknown): void => {
       if (!isReported && this.#worker === worker) notify('warning', heartbeatThreadFailed(error));
       isReported = true;
     };
     worker.on('message', (message: ThreadMessage) => {
-      if (typeof message === 'object') failed(new Error(`it cannot reach ${storeName}: ${message.unreachable}`));
+      if (typeof message === 'object') failed(new Error(message.unreachable));
       if (message !== WANTS_CONNECTION) return;
       // after a failure the thread goes on with the last connection, and says so if that does not work
       const send = (connection: unknown): void => {

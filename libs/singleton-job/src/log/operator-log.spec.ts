@@ -136,12 +136,6 @@ describe('The log', () => {
     expect(lines[0]).toMatchSnapshot();
   });
 
-  it('does not advise a heartbeat thread where there is one', () => {
-    const { lines, notify } = setup({ hasHeartbeatThread: true });
-    notify('eventLoopBlocked', { blockedMs: 4_200, jobs: [] });
-    expect(lines).toEqual([expect.not.stringContaining('heartbeatThread')]);
-  });
-
   it('has no line for a run that begins and succeeds', () => {
     const { lines, notify } = setup();
     notify('runStarted', RUN);

@@ -22,8 +22,6 @@ interface LoggedReplica {
   readonly store: string;
   /** Where it is, without user and password. Undefined: not known. */
   readonly address?: string | undefined;
-  /** @default false */
-  readonly hasHeartbeatThread?: boolean;
 }
 
 /** Leaderships of one turn have so many lines. */
@@ -33,7 +31,7 @@ const PASS_SIGNAL = 'Pass run.signal on to what the run waits for';
 
 /** Writes the lines for an operator: one line for each fact, once. */
 export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver {
-  const { projectName, node, store, address, hasHeartbeatThread = false } = replica;
+  const { projectName, node, store, address } = replica;
 
   // a line begins with the job, or with the project if it is about all jobs
   const named = (text: string, job?: string): string =>
@@ -172,7 +170,7 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
       const who = jobs.length === 0 ? 'no job was running' : `while these ran: ${jobs.join(', ')}`;
       sink.warn(
         `the event loop of ${node} was blocked for ${showDuration(blockedMs)}, ${who}. Move the computation into a worker thread, or ` +
-          `keep leases through such a block with ${hasHeartbeatThread ? '' : 'heartbeatThread or '}a longer lockExpiry`,
+          'keep leases through such a block with heartbeatThread, for up to 20 s, or a longer lockExpiry',
       );
     },
 
