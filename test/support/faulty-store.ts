@@ -1,6 +1,7 @@
 import { LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
 import { type Timer } from '../../libs/singleton-job/src/base/time/clock.js';
-import { NetworkStore, type RequestKind } from '../../libs/singleton-job/src/testing/replicas/network-store.js';
+import { type RequestKind } from '../../libs/singleton-job/src/store/memory.js';
+import { NetworkStore } from '../../libs/singleton-job/src/testing/replicas/network-store.js';
 
 /**
  * What happens to a request. `answered`: the store carries it out and answers. `answer-lost`: the store carries it out,

@@ -97,6 +97,12 @@ export class MemoryServer {
   }
 }
 
+/** A request to a store. @internal */
+export type RequestKind = keyof Pick<Store, 'sync' | 'compareAndSet' | 'publish'>;
+
+/** Of records, or any. @internal */
+export type Names = readonly string[] | '*';
+
 /** A store in the memory of this process, for `store: 'memory'` and for tests. Stores of one server see the same. */
 export class MemoryStore implements Store {
   /** `memory`. */
@@ -108,21 +114,21 @@ export class MemoryStore implements Store {
   constructor(private readonly server: MemoryServer) {}
 
   /** See `Store.sync`. */
-  async sync(request: SyncRequest): Promise<SyncResult> {
-    await this.#mustBeOpen();
-    return this.server.sync(request);
+  sync(request: SyncRequest): Promise<SyncResult> {
+    return this.send('sync', request.read, () => this.server.sync(request));
   }
 
   /** See `Store.compareAndSet`. */
-  async compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]> {
-    await this.#mustBeOpen();
-    return this.server.compareAndSet(request);
+  compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]> {
+    const names = request.writes.map(({ name }) => name);
+    return this.send('compareAndSet', names, () => this.server.compareAndSet(request));
   }
 
   /** See `Store.publish`. */
-  async publish(names: readonly string[] | '*'): Promise<void> {
-    await this.#mustBeOpen();
-    for (const store of this.server.stores) store.hear(names);
+  publish(names: readonly string[] | '*'): Promise<void> {
+    return this.send('publish', names, () => {
+      for (const store of this.server.stores) store.hear(names);
+    });
   }
 
   /** A hint arrives. @internal */
@@ -154,9 +160,10 @@ export class MemoryStore implements Store {
     return Promise.resolve();
   }
 
-  /** Resolves in the next turn: a store in a process is asked and answers later too. */
-  async #mustBeOpen(): Promise<void> {
+  /** Resolves in the next turn: a store in a process is asked and answers later too. @internal */
+  protected async send<T>(_kind: RequestKind, _names: Names, carryOut: () => T): Promise<T> {
     await Promise.resolve();
     if (this.#state !== 'open') throw new LockStoreError('STORE_UNREACHABLE', `the store '${this.name}' is not open`);
+    return carryOut();
   }
 }

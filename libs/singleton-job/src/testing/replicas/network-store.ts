@@ -1,10 +1,6 @@
 import { LockStoreError } from '../../base/errors/lock-store.error.js';
-import { type MemoryServer, MemoryStore } from '../../store/memory.js';
-import { type CasRequest, type Store, type SyncRequest, type SyncResult } from '../../store/store.js';
+import { type MemoryServer, MemoryStore, type Names, type RequestKind } from '../../store/memory.js';
 import { type ProcessClock } from './process-clock.js';
-
-/** A request from a process to its store. */
-export type RequestKind = keyof Pick<Store, 'sync' | 'compareAndSet' | 'publish'>;
 
 /** The store in memory as one replica has it: over a network, which a test can cut. */
 export class NetworkStore extends MemoryStore {
@@ -17,20 +13,7 @@ export class NetworkStore extends MemoryStore {
     super(server);
   }
 
-  override sync(request: SyncRequest): Promise<SyncResult> {
-    return this.#send('sync', request.read, () => super.sync(request));
-  }
-
-  override compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]> {
-    const names = request.writes.map(({ name }) => name);
-    return this.#send('compareAndSet', names, () => super.compareAndSet(request));
-  }
-
-  override publish(names: readonly string[] | '*'): Promise<void> {
-    return this.#send('publish', names, () => super.publish(names));
-  }
-
-  override hear(names: readonly string[] | '*'): void {
+  override hear(names: Names): void {
     if (!this.isConnected) return;
     this.clock.deliver(() => {
       super.hear(names);
@@ -51,14 +34,14 @@ export class NetworkStore extends MemoryStore {
   }
 
   /** What becomes of a request that is sent. */
-  protected meet<T>(_kind: RequestKind, _names: readonly string[] | '*', carryOut: () => Promise<T>): Promise<T> {
+  protected meet<T>(_kind: RequestKind, _names: Names, carryOut: () => Promise<T>): Promise<T> {
     return carryOut();
   }
 
-  async #send<T>(kind: RequestKind, names: readonly string[] | '*', carryOut: () => Promise<T>): Promise<T> {
+  protected override async send<T>(kind: RequestKind, names: Names, carryOut: () => T): Promise<T> {
     if (this.clock.isKilled) return new Promise<T>(() => undefined);
     if (!this.isConnected) throw new LockStoreError('STORE_UNREACHABLE', 'no connection', { wasSent: false });
-    const answer = this.meet(kind, names, carryOut);
+    const answer = this.meet(kind, names, () => super.send(kind, names, carryOut));
     // an error waits for a halted process, as an answer does
     await answer.catch(() => undefined);
     await new Promise<void>(this.clock.deliver.bind(this.clock));

@@ -10,9 +10,8 @@ const ODD = 'eu.1@pod ü"x":{y}%s\\.1@60000';
 export const INCARNATION: Rules = {
   'is not noted by a request that keeps no lease, nor by one of another project': async ({ connectElsewhere }) => {
     const a = await connectElsewhere();
-    for (const request of [{ isNewcomer: true, read: [NAME] }, { isNewcomer: true, revoke: [A] }, {}]) {
+    for (const request of [{ isNewcomer: true, read: [NAME] }, { isNewcomer: true, revoke: [A] }, {}])
       equal((await a.sync(request)).incarnation.id, '');
-    }
   },
 
   'is noted by the first request that keeps one, and stays so for all': (context) =>

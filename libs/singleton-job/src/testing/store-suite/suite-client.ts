@@ -86,14 +86,15 @@ export class SuiteClient {
     return record;
   }
 
-  /** Publishes, and waits until these replicas have a hint. A store without messages has nothing to do. */
-  async hint(names: readonly string[] | '*', receivers: readonly SuiteClient[]): Promise<void> {
-    if (this.store.publish === undefined) return;
+  /** Publishes, and waits until these replicas have a hint. False: it is a store without messages. */
+  async hint(names: readonly string[] | '*', receivers: readonly SuiteClient[]): Promise<boolean> {
+    if (this.store.publish === undefined) return false;
     await this.store.publish(names);
     for (const { hints } of receivers) {
       const isMet = () => hints.includes('*') || [names].flat().every((name) => hints.includes(name)) || undefined;
       await eventually(`a hint of ${String(names.length)} records`, isMet);
     }
+    return true;
   }
 }
 
