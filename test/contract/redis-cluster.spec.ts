@@ -161,19 +161,6 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     expect([readConnection.mock.calls.length, original.status]).toEqual([length, 'wait']);
   });
 
-  it('reports a connection to a node in place of one that was lost', async () => {
-    const projectName = nextProject();
-    const { store, events } = await connect(client(), { projectName });
-    const replica = new SuiteClient(store);
-    await replica.sync({ grant: [A] });
-    expect(events.filter((event) => event === 'connected')).toEqual(['connected']);
-    const [{ admin }] = await cluster.ownerOf(`{${projectName}}:leases`);
-    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-    await eventually('a heartbeat is answered', () => replica.sync({ renew: [A] }));
-    await eventually('it is reported', () => events.filter((event) => event === 'connected').at(1));
-    expect(events).not.toContain('disconnected');
-  });
-
   it('rejects while the node of the project hangs, and other projects go on', async () => {
     const here = nextProject();
     const [node] = await cluster.ownerOf(`{${here}}:leases`);

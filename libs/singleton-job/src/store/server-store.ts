@@ -45,7 +45,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
       newSession: this.newSession.bind(this),
       onReady: () => {
         if (subscribes) this.#subscribe();
-        this.connected();
+        this.listeners.each((listener) => listener.connected?.());
       },
       onLost: (error) => {
         void this.hints?.close();
@@ -89,10 +89,6 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
 
   protected async source(): Promise<O['connection']> {
     return (await this.options.readConnection?.()) ?? this.options.connection;
-  }
-
-  protected connected(): void {
-    this.listeners.each((listener) => listener.connected?.());
   }
 
   protected delayMs(...[failures]: Parameters<ConnectionParts<S>['delayMs']>): number {

@@ -10,8 +10,6 @@ interface SessionParts {
   readonly silenceMs: number;
   /** Checks the server. Rejects if it is of no use, or if this error is of the kind that waits for a person. */
   readonly check: (client: RedisClient, error: unknown) => Promise<void>;
-  /** Of a cluster: a node that was lost is connected again, or another one in its place. */
-  readonly reconnected: () => void;
   /** What changes from one connection to the next. Called for each node of a cluster that was lost. */
   readonly readCredentials: () => Promise<RedisOptions>;
 }
@@ -20,7 +18,6 @@ interface SessionParts {
 export class RedisSession implements Session {
   /** Why the session ended, or one of its nodes. The error of a command says only that it did. */
   #error: unknown;
-  #hasLostNode = false;
   #credentials: RedisOptions = {};
 
   constructor(
@@ -82,11 +79,6 @@ export class RedisSession implements Session {
   readonly #adoptNode = (node: Redis): void => {
     Object.assign(node.options, this.#credentials);
     this.#adopt(node);
-    node.on('ready', () => {
-      if (this.#hasLostNode) this.parts.reconnected();
-      this.#hasLostNode = false;
-      node.once('end', () => (this.#hasLostNode = true));
-    });
     node.on('end', () => {
       // the whole client ends
       if (this.client.status !== 'ready') return;

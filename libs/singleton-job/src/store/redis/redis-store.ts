@@ -94,7 +94,6 @@ export class RedisStore extends ServerStore<RedisStoreOptions, RedisSession> {
       lost,
       silenceMs: this.silenceMs,
       check: this.#check.bind(this),
-      reconnected: this.connected.bind(this),
       readCredentials: async () => credentialsOf(await this.source()),
     });
   }
