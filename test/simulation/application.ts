@@ -75,8 +75,10 @@ export class Application {
   }
 
   #work({ longRunMs, runMs, isStubborn }: JobPlan, { signal }: JobRun): Promise<void> {
-    const { chance } = this.world;
-    const { clock } = this.process;
+    const {
+      world: { chance },
+      process: { clock },
+    } = this;
     return new Promise((resolve) => {
       clock.setTimer(chance.is(0.1) ? longRunMs : runMs * chance.next(), resolve);
       if (!isStubborn) signal.addEventListener('abort', () => clock.setTimer(chance.next() * 10, resolve));

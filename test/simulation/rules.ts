@@ -249,8 +249,13 @@ export class Rules {
   }
 
   /** Nothing has disturbed the replica since it met the incarnation, and that is long enough. */
-  #wasInTime({ term, beganAt, process }: Led): boolean {
-    const { metAt } = process.watched;
+  #wasInTime({
+    term,
+    beganAt,
+    process: {
+      watched: { metAt },
+    },
+  }: Led): boolean {
     const isCalm = this.#faults.every(
       ({ from, to }) => to < metAt - 1 || from > this.#t || (from === to && to < metAt),
     );

@@ -148,7 +148,6 @@ export function endOf(fault: Fault): number {
   return fault.at + downMs + ms + backMs;
 }
 
-const LOSSES: readonly FaultKind[] = ['restart', 'restart', 'flush', 'lose-leases', 'jump'];
 const HAND_OVERS: readonly FaultKind[] = ['stop', 'step-down', 'give-back', 'crash', 'remove', 'trigger', 'lock'];
 /**
  * Stories of one kind, in which faults meet that seldom meet by chance. `failover`: how often a restart follows a
@@ -160,7 +159,6 @@ const THEMES: readonly { readonly weight: number; readonly kinds: readonly Fault
     { weight: 3, kinds: HAND_OVERS, failover: 0.8 },
     { weight: 3, kinds: ['pause', 'resume', 'trigger', 'step-down', 'noise', 'hints', 'deaf', 'kill'], failover: 0.15 },
     { weight: 3, kinds: ['remove', 'lock', 'stop', 'noise', 'cut'], failover: 0.15 },
-    { weight: 3, kinds: [...LOSSES, 'stop', 'step-down', 'crash', 'block', 'stall'], failover: 0.15 },
   ];
 type Theme = (typeof THEMES)[number];
 
