@@ -1,7 +1,8 @@
 import { ambiguousVariables } from '../jobs/check-names.js';
 import { defineRegisteredJob, type JobRegistration } from '../jobs/job-registration.js';
 import { type Job } from '../jobs/job.js';
-import { jobRecord, leaseOf, replicaOf, type RunFacts, type SeenRecord } from '../leadership/record.js';
+import { leaseOf, replicaOf } from '../store/lease-id.js';
+import { jobRecord, type RunFacts, type SeenRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { UnknownJobError } from './job-registry.errors.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';

@@ -1,7 +1,8 @@
 import { isOfNow, isSettled } from '../leadership/decide.js';
 import { type Edit } from '../leadership/edit.js';
 import { type Election } from '../leadership/election.js';
-import { type Command, type Holder, type JobRecord, leaseOf, replicaOf } from '../leadership/record.js';
+import { type Holder, replicaOf } from '../store/lease-id.js';
+import { type Command, type JobRecord } from '../leadership/record.js';
 import { type View } from '../leadership/view.js';
 
 /** How the leader has answered a command. */
@@ -58,7 +59,7 @@ export class CommandEdit implements StoredEdit<Answer> {
     if (command?.id === this.command.id && this.#asked !== undefined) {
       this.#isWritten = true;
       const { outcome } = command;
-      if (outcome !== undefined) return { outcome, by: replicaOf(leaseOf(this.#asked)), record };
+      if (outcome !== undefined) return { outcome, by: replicaOf(this.#asked), record };
       return holder === this.#asked ? undefined : noAnswer;
     }
     // it may have been carried out, and the next command has replaced it

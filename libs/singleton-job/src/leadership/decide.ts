@@ -2,16 +2,8 @@
  * What follows from what a replica has seen and the time: pure functions, each one rule. The order of the rules is in
  * README.md.
  */
-import {
-  type Command,
-  type Holder,
-  type JobRecord,
-  leaseOf,
-  type OwnFields,
-  replicaOf,
-  type RunFacts,
-  type SeenRecord,
-} from './record.js';
+import { type Holder, leaseOf, replicaOf } from '../store/lease-id.js';
+import { type Command, type JobRecord, type OwnFields, type RunFacts, type SeenRecord } from './record.js';
 import { type View } from './view.js';
 
 /** What was seen of the store. */

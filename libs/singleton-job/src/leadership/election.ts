@@ -5,7 +5,8 @@ import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { type Heartbeat } from './heartbeat.js';
 import { type Lease, type OwnLeases } from './lease.js';
 import { type Backlog, Past } from './past.js';
-import { ABSENT, type Command, type JobRecord, leaseOf, type OwnFields, replicaOf, type SeenRecord } from './record.js';
+import { leaseOf, replicaOf } from '../store/lease-id.js';
+import { ABSENT, type Command, type JobRecord, type OwnFields, type SeenRecord } from './record.js';
 import { Term, type TermEnd, type TermReplica } from './term.js';
 import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
@@ -183,7 +184,7 @@ export class Election {
   get leader(): string | undefined {
     if (this.term !== undefined) return this.replica.id;
     const { holder } = this.lastSeen.value ?? {};
-    return this.isHeld && holder !== undefined ? replicaOf(leaseOf(holder)) : undefined;
+    return this.isHeld && holder !== undefined ? replicaOf(holder) : undefined;
   }
 
   /** When the job was paused, by the clock of the store, as this replica knows. Undefined: it is not paused. */

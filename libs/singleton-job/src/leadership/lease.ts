@@ -1,7 +1,7 @@
 import { type Clock, type Instant } from '../base/time/clock.js';
 import { type LeaseId, lifeOf, type SyncRequest, type SyncResult } from '../store/store.js';
 import { type Heartbeat, type Sync } from './heartbeat.js';
-import { type Holder } from './record.js';
+import { type Holder, holderOf, leaseId } from '../store/lease-id.js';
 
 /** Its owner stops relying on a lease so much of its life before the store ends it. */
 const SAFETY_MARGIN = 0.1;
@@ -81,7 +81,7 @@ export class OwnLeases {
     const existing = this.get(lifeMs);
     if (existing !== undefined) return existing;
     this.#made += 1;
-    const lease = new Lease(`${this.replicaId}.${this.#made}@${lifeMs}`);
+    const lease = new Lease(leaseId(this.replicaId, this.#made, lifeMs));
     this.#byLife.set(lifeMs, lease);
     this.heartbeat.wishSync();
     return lease;
@@ -90,7 +90,7 @@ export class OwnLeases {
   /** A holder that has never been: each take has one of its own. */
   nextHolder({ id }: Lease): Holder {
     this.#attempts += 1;
-    return `${id}#${this.#attempts}`;
+    return holderOf(id, this.#attempts);
   }
 
   /** It is not used any more. The next one of this life has another id. */

@@ -1,5 +1,6 @@
 import { isToBeObeyed, type Order } from './decide.js';
-import { type Command, type Holder, type JobRecord, shows } from './record.js';
+import { type Holder } from '../store/lease-id.js';
+import { type Command, type JobRecord, shows } from './record.js';
 import { type View } from './view.js';
 
 /** The answer of a leader that gives the job back. */

@@ -1,6 +1,7 @@
 import { type Clock } from '../base/time/clock.js';
 import * as decide from './decide.js';
-import { type JobRecord, leaseOf, type OwnFields, replicaOf, type SeenRecord } from './record.js';
+import { replicaOf } from '../store/lease-id.js';
+import { type JobRecord, type OwnFields, type SeenRecord } from './record.js';
 import { type View } from './view.js';
 
 /** What a new leader finds. */
@@ -36,7 +37,7 @@ export class Past {
     if (value === undefined) return;
     this.#lastValue = value;
     this.#highestToken = Math.max(this.#highestToken, value.fencingToken ?? 0);
-    if (value.holder !== undefined) this.#lastLeader = replicaOf(leaseOf(value.holder));
+    if (value.holder !== undefined) this.#lastLeader = replicaOf(value.holder);
   }
 
   /** What a take now finds. */

@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../base/text/describe-value.js';
-import { type LeaseId, type StoredRecord } from '../store/store.js';
-
-/** Who holds a record: `lease#attempt`. Each attempt to take a record has a number of its own. */
-export type Holder = string;
+import { type Holder, isHolder } from '../store/lease-id.js';
+import { type StoredRecord } from '../store/store.js';
 
 /** The last run of a job, by the clock of the store. */
 export interface RunFacts {
@@ -112,7 +110,6 @@ type Check = (value: unknown) => boolean;
 const isText: Check = (value) => typeof value === 'string';
 /** `Date` can show it in each time zone, with the occurrences around it: its own limit is 8.64e15. */
 const isTime: Check = (value) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= 8e15;
-const isHolder: Check = (value) => typeof value === 'string' && /#\d+$/.test(value) && isLease(leaseOf(value));
 
 function optional(check: Check): Check {
   return (value) => value === undefined || check(value);
@@ -148,20 +145,6 @@ const isJobRecord = fields<JobRecord>({
   command: optional(fields<Command>({ id: isText, action: isText, until: isTime, outcome: optional(isText) })),
   steeredIn: optional(isText),
 });
-
-/** Whether it is the id of a lease, of a day at most: another program may have written it. */
-export function isLease(id: string): boolean {
-  return /^.+\.\d+@\d{1,8}(\.\d+)?$/.test(id);
-}
-
-export function leaseOf(holder: Holder): LeaseId {
-  return holder.slice(0, holder.lastIndexOf('#'));
-}
-
-/** `web-1-3b0ab314` of `web-1-3b0ab314.1@10000`. */
-export function replicaOf(lease: LeaseId): string {
-  return lease.slice(0, lease.lastIndexOf('.'));
-}
 
 /** Whether the record has these fields. */
 export function shows(value: JobRecord | undefined, fields: OwnFields): boolean {

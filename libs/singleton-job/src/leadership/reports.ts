@@ -6,7 +6,8 @@ import { type StoreListener, type SyncResult } from '../store/store.js';
 import { type Election, type TermRelease } from './election.js';
 import { type Sync } from './heartbeat.js';
 import { Outages } from './outages.js';
-import { jobOf, labelOf, leaseOf, replicaOf, type SeenRecord } from './record.js';
+import { replicaOf } from '../store/lease-id.js';
+import { jobOf, labelOf, type SeenRecord } from './record.js';
 import { type ReplicaObserver } from './replica.js';
 import { type Term } from './term.js';
 
@@ -96,6 +97,6 @@ export class Reports implements ReplicaObserver, StoreListener {
     if (holder === undefined || theirs === undefined || mine === undefined || theirs === mine) return;
     if (this.#otherSchedules.get(job) === theirs) return;
     this.#otherSchedules.set(job, theirs);
-    this.parts.notify('warning', scheduleDiffers(job, mine, theirs, replicaOf(leaseOf(holder))));
+    this.parts.notify('warning', scheduleDiffers(job, mine, theirs, replicaOf(holder)));
   }
 }

@@ -4,7 +4,8 @@ import { type Order, type OwnTerm } from './decide.js';
 import { isBefore, type Lease } from './lease.js';
 import { Orders, RELEASING } from './orders.js';
 import { type Backlog } from './past.js';
-import { type Holder, type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
+import { type Holder } from '../store/lease-id.js';
+import { type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
 import { type View } from './view.js';
 
 /** A term writes what can wait so often, all terms of a replica in one request. */

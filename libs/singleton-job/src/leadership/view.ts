@@ -1,6 +1,6 @@
 import { type Clock, type Instant, instant } from '../base/time/clock.js';
 import { type Incarnation, type LeaseId, lifeOf, type SyncResult } from '../store/store.js';
-import { isLease, replicaOf } from './record.js';
+import { isLeaseId, replicaOf } from '../store/lease-id.js';
 
 /** What this replica has seen of the store, apart from records. Only answers change it. */
 export class View {
@@ -58,7 +58,7 @@ export class View {
 
   learn({ time, incarnation, leases: all }: SyncResult, sent: Instant): void {
     // another program may have put something there
-    const leases = new Map([...all].filter(([id]) => isLease(id)));
+    const leases = new Map([...all].filter(([id]) => isLeaseId(id)));
     const areSame = leases.size === this.leases.size && [...leases.keys()].every((id) => this.leases.has(id));
     this.hasOtherLeases = this.isEmpty || !areSame;
     this.isUnnoted = incarnation.id === '';

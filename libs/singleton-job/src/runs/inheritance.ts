@@ -1,6 +1,7 @@
 import { lifeOf } from '../store/store.js';
 import { interruptedRun } from '../leadership/decide.js';
-import { leaseOf, type OwnFields, type RunFacts } from '../leadership/record.js';
+import { leaseOf } from '../store/lease-id.js';
+import { type OwnFields, type RunFacts } from '../leadership/record.js';
 import { type Backlog } from '../leadership/past.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 

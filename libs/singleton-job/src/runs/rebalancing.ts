@@ -1,6 +1,6 @@
 import { type Timer } from '../base/time/clock.js';
 import { type Election } from '../leadership/election.js';
-import { replicaOf } from '../leadership/record.js';
+import { replicaOf } from '../store/lease-id.js';
 import { type Replica } from '../leadership/replica.js';
 import { nextDue } from './due.js';
 import { type JobRunner } from './job-runner.js';

@@ -6,7 +6,8 @@ import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
 import { JobRun, type MissedOccurrences, type RunControl } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
-import { leaseOf, type OwnFields, replicaOf, type RunFacts } from '../leadership/record.js';
+import { replicaOf } from '../store/lease-id.js';
+import { type OwnFields, type RunFacts } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
 import { HEALTHY_RUN_MS } from './inheritance.js';
@@ -51,7 +52,7 @@ interface Start extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
 /** What a record gets of a run that begins now. */
 export function factsOf(term: Term, more: Pick<RunFacts, 'crashes' | 'occurrence'> = {}): RunFacts {
   const { occurrence } = term.own.run ?? {};
-  const by = replicaOf(leaseOf(term.holder));
+  const by = replicaOf(term.holder);
   return { startedAt: term.storeNow(), by, ...(occurrence !== undefined && { occurrence }), ...more };
 }
 

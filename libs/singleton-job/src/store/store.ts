@@ -1,3 +1,5 @@
+import { type LeaseId, lifeOf } from './lease-id.js';
+
 /**
  * The contract of a store: leases and records, and nothing that knows of leaders, schedules or pauses. `describeStore`
  * checks each rule.
@@ -9,11 +11,7 @@
  * 3. **Messages may be lost, late or doubled.** They carry no facts: a replica that gets one looks at the store.
  */
 
-/**
- * A lease says that a replica is alive: `replica.n@lifeMs`, such as `web-1-3b0ab314.1@10000`. It lives for `lifeMs`
- * from its last confirmed renewal, by the clock of the store.
- */
-export type LeaseId = string;
+export { type LeaseId, lifeOf };
 
 /**
  * A record as the store has it: `value` is JSON, `revision` grows with each write and is at least the time of the
@@ -137,9 +135,4 @@ export interface Store {
 
   /** Ends the connections. What is under way rejects. */
   close(): Promise<void>;
-}
-
-/** The life in a lease id, in milliseconds. */
-export function lifeOf(lease: LeaseId): number {
-  return Number(lease.slice(lease.lastIndexOf('@') + 1));
 }

@@ -1,4 +1,4 @@
-import { leaseOf, replicaOf } from '../../leadership/record.js';
+import { replicaOf } from '../../store/lease-id.js';
 import { exploreInstances } from '../explore-instances.js';
 import { FaultyServer } from '../faulty-server.js';
 import { ManualClock, settle } from '../manual-clock.js';
@@ -57,7 +57,7 @@ export class InMemoryReplicas {
   /** The replica that leads a job. Undefined: none. A killed replica leads it until another one takes over. */
   leaderOf(job: string): string | undefined {
     const holder = this.server.holderOf(job);
-    return holder === undefined ? undefined : replicaOf(leaseOf(holder));
+    return holder === undefined ? undefined : replicaOf(holder);
   }
 
   /**
