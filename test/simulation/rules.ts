@@ -1,7 +1,7 @@
 import { type RunInfo } from '../../libs/singleton-job/src/base/events/run-info.js';
 import { trustedMs } from '../../libs/singleton-job/src/leadership/lease.js';
 import { jobOf, type JobRecord, jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
-import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
+import { type OwnTerm } from '../../libs/singleton-job/src/leadership/term.js';
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { type CasRequest } from '../../libs/singleton-job/src/store/store.js';
 import { type Observer } from './application.js';
@@ -66,11 +66,11 @@ interface Settled {
 
 /** A term that has begun. */
 interface Led {
-  readonly term: Term;
+  readonly term: OwnTerm;
   readonly process: SimulatedProcess;
   readonly beganAt: number;
   /** A newer term that it was allowed to overlap with. */
-  excusedBeside?: Term;
+  excusedBeside?: OwnTerm;
 }
 
 /** A start of a cron occurrence. */

@@ -1,5 +1,5 @@
 import { type HeartbeatBackup } from '../../libs/singleton-job/src/leadership/backup.js';
-import { type Order } from '../../libs/singleton-job/src/leadership/decide.js';
+import { type Answer } from '../../libs/singleton-job/src/leadership/orders.js';
 import { type Candidate, type Election } from '../../libs/singleton-job/src/leadership/election.js';
 import { type Command, type JobRecord, type OwnFields } from '../../libs/singleton-job/src/leadership/record.js';
 import { Replica } from '../../libs/singleton-job/src/leadership/replica.js';
@@ -106,7 +106,7 @@ export class TestCandidate implements Candidate {
     this.terms.push(term);
   }
 
-  trigger(term: Term, id: string): Omit<Order, 'id' | 'until'> {
+  trigger(term: Term, id: string): Answer {
     const run = { startedAt: term.storeNow(), by: id };
     const act = () => this.say(`ran ${id}`);
     const cancel = () => this.say(`cancelled ${id}`);

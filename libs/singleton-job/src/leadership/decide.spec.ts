@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as decide from './decide.js';
+import { type Order } from './orders.js';
 import { ABSENT, type JobRecord, type OwnFields, type SeenRecord, seenRecord } from './record.js';
 
 /** A new process `a`, in an incarnation that began at 1,000 by the clock of the store. */
@@ -204,7 +205,7 @@ describe('a write of a term', () => {
   const answered = { ...command, outcome: 'started' };
   const own = { schedule: 's' };
   const [older, newer] = [record({ pausedAt: 1 }, 900), record(own, 1_200)];
-  const write = (there: SeenRecord, { before = ABSENT, ...term }: { order?: decide.Order; before?: SeenRecord }) => {
+  const write = (there: SeenRecord, { before = ABSENT, ...term }: { order?: Order; before?: SeenRecord }) => {
     const reclaim = { by: { now: 900, wall: 900 }, before };
     return decide.patched(there, { holder: 'h', fencingToken: 7, own: {}, reclaim, ...term }, term.order, 'now');
   };
@@ -224,20 +225,5 @@ describe('a write of a term', () => {
   it('leaves a record without a holder at the end, and with what the term leaves', () => {
     const value = decide.released({ holder: 'x', fencingToken: 7, pausedAt: 5 }, { run }, 'now');
     expect(value).toEqual({ fencingToken: 7, pausedAt: 5, run, incarnation: 'now' });
-  });
-});
-
-describe('a command', () => {
-  const command = { id: 'c1', action: 'step-down', until: 2_000 } as const;
-  const answered = { ...command, outcome: 'stepped-down' };
-
-  it.each<[string, boolean, [typeof command | typeof answered | undefined, readonly string[], number]]>([
-    ['is obeyed', true, [command, ['c0'], 1_999]],
-    ['is not obeyed if there is none', false, [undefined, [], 0]],
-    ['is not obeyed if it is answered', false, [answered, [], 0]],
-    ['is not obeyed when its time is over', false, [command, [], 2_000]],
-    ['is not obeyed if it was there when the term began, or was carried out', false, [command, ['c1', 'c2'], 0]],
-  ])('%s', (_rule, isObeyed, [seen, ignored, storeNow]) => {
-    expect(decide.isToBeObeyed(seen, new Set(ignored), storeNow)).toBe(isObeyed);
   });
 });

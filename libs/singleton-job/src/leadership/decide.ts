@@ -3,7 +3,9 @@
  * README.md.
  */
 import { type Holder, leaseOf, replicaOf } from '../store/lease-id.js';
-import { type Command, type JobRecord, type OwnFields, type RunFacts, type SeenRecord } from './record.js';
+import { type Order } from './orders.js';
+import { type JobRecord, type OwnFields, type RunFacts, type SeenRecord } from './record.js';
+import { type OwnTerm, type Term } from './term.js';
 import { type View } from './view.js';
 
 /** What was seen of the store. */
@@ -16,15 +18,8 @@ export interface Self {
   readonly holder: Holder | undefined;
 }
 
-/** What one replica knows of a term of its own, beside the record. */
-export interface OwnTerm {
-  readonly holder: Holder;
-  readonly fencingToken: number;
-  /** The leader's fields as the record should have them. */
-  readonly own: OwnFields;
-  /** In a new incarnation, until the record has been written again: the record as seen before. */
-  readonly reclaim: { readonly before: SeenRecord } | undefined;
-}
+/** What a replica knows of a term of its own, beside the record. */
+type TermFacts = Pick<OwnTerm, 'holder' | 'fencingToken' | 'own' | 'reclaim'>;
 
 /** Whether the holder has written the record in the present incarnation. */
 export function isOfNow(value: JobRecord | undefined, { incarnation }: Pick<Sight, 'incarnation'>): boolean {
@@ -125,8 +120,10 @@ export function claimsLostUntil(record: SeenRecord, sight: Sight, storeNow: numb
  * What earlier leaders leave: the record, or the fields of the last term of this replica, which the record may lack, if
  * no later term has been there.
  */
-export function leftBehind(value: JobRecord, last?: Pick<OwnTerm, 'own' | 'fencingToken'>): OwnFields {
-  const { own = {}, fencingToken = -1 } = last ?? {};
+export function leftBehind(
+  value: JobRecord,
+  { own, fencingToken }: Pick<Term, 'own' | 'fencingToken'> = { own: {}, fencingToken: -1 },
+): OwnFields {
   const isMine = fencingToken >= (value.fencingToken ?? 0);
   const lastScheduledAt =
     own.lastScheduledAt === undefined
@@ -147,7 +144,7 @@ export function interruptedRun(run: RunFacts | undefined, storeNow: number): Run
 export type TermStep = 'serve' | 'reclaim' | 'lost';
 
 /** Another holder, a deleted or an unreadable record ends a term. In a new incarnation the record is written again. */
-export function termStep(term: OwnTerm, record: SeenRecord, sight: Sight, replicaId: string): TermStep {
+export function termStep(term: TermFacts, record: SeenRecord, sight: Sight, replicaId: string): TermStep {
   const { value } = record;
   if (value?.holder === term.holder && isOfNow(value, sight)) return 'serve';
   if (term.reclaim === undefined) return 'lost';
@@ -156,26 +153,12 @@ export function termStep(term: OwnTerm, record: SeenRecord, sight: Sight, replic
   return isTaken || isLater || record.isUnreadable === true ? 'lost' : 'reclaim';
 }
 
-/** What a command asks of a leader, with its answer, while the record does not show the answer. */
-export interface Order {
-  readonly id: string;
-  /** By the clock of the store. An answer that the record does not show then is cancelled. */
-  readonly until: number;
-  readonly outcome: string;
-  /** Written together with the answer. */
-  readonly fields?: OwnFields;
-  /** Called when the record shows the answer. */
-  readonly act?: () => void;
-  /** Called if the record shows that the answer never arrived. */
-  readonly cancel?: () => void;
-}
-
 /**
  * The record of a term with its own fields and the outcome of a command. They are written on the newer of what is there
  * and what was seen before a new incarnation, so that an old snapshot brings no old pause back; but on what is there if
  * it was steered in this incarnation.
  */
-export function patched(record: SeenRecord, term: OwnTerm, order: Order | undefined, incarnation: string): JobRecord {
+export function patched(record: SeenRecord, term: TermFacts, order: Order | undefined, incarnation: string): JobRecord {
   const { holder, fencingToken, own, reclaim } = term;
   const { revision = 0, value: before } = reclaim?.before ?? {};
   const isBeforeNewer = revision > record.revision && record.value?.steeredIn !== incarnation;
@@ -189,10 +172,4 @@ export function patched(record: SeenRecord, term: OwnTerm, order: Order | undefi
 /** The record that a term leaves behind, or a stray one. */
 export function released(value: JobRecord, fields: OwnFields, incarnation: string): JobRecord {
   return { ...value, ...fields, incarnation, holder: undefined };
-}
-
-/** What a leader does about the command in its record. */
-export function isToBeObeyed(command: Command | undefined, ignored: ReadonlySet<string>, storeNow: number): boolean {
-  if (command === undefined || command.outcome !== undefined || ignored.has(command.id)) return false;
-  return storeNow < command.until;
 }

@@ -4,10 +4,11 @@ import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { type Heartbeat } from './heartbeat.js';
 import { type Lease, type OwnLeases } from './lease.js';
+import { type Answer, type Order } from './orders.js';
 import { type Backlog, Past } from './past.js';
 import { leaseOf, replicaOf } from '../store/lease-id.js';
 import { ABSENT, type Command, type JobRecord, type OwnFields, type SeenRecord } from './record.js';
-import { Term, type TermEnd, type TermReplica } from './term.js';
+import { OwnTerm, type Term, type TermEnd, type TermReplica } from './term.js';
 import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
 /** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
@@ -34,7 +35,7 @@ export interface Candidate {
   /** Starts nothing more in this term, which is given back as soon as it is idle. Left out: it starts nothing. */
   drain?(reason: Reason<'leadershipReleased'>): void;
   /** A caller wants a run now: the answer, and what is done when the record shows it. Left out: there are no runs. */
-  trigger?(term: Term, commandId: string): Omit<decide.Order, 'id' | 'until'>;
+  trigger?(term: Term, commandId: string): Answer;
   /** The election has looked at what was seen. */
   looked?(): void;
 }
@@ -44,11 +45,11 @@ export type TermRelease = Pick<JobEvents['leadershipReleased'], 'reason' | 'conf
 
 /** What an election tells. */
 export interface ElectionObserver {
-  gained?(term: Term): void;
+  gained?(term: OwnTerm): void;
   /** Not called for a term that was given back. */
-  lost?(term: Term, reason: Reason<'leadershipLost'>): void;
+  lost?(term: OwnTerm, reason: Reason<'leadershipLost'>): void;
   /** The record was written without the holder, or it ends with its lease: then it is not confirmed. */
-  released?(term: Term, release: TermRelease): void;
+  released?(term: OwnTerm, release: TermRelease): void;
   /** An answer of the store, which another replica may have written. */
   seen?(election: Election, record: SeenRecord): void;
   /** It can neither take nor keep the record. Called once until it has taken it again. */
@@ -87,7 +88,7 @@ export class Election {
   #seenOrder = 0;
   /** The revision on which it was first seen in this incarnation. */
   #metOn: number | undefined;
-  term: Term | undefined;
+  term: OwnTerm | undefined;
   /** The monotonic time of the next look. */
   lookAt = -Infinity;
   readonly writer = new Writer();
@@ -96,7 +97,7 @@ export class Election {
   #takeAt: number | undefined;
   #standBackUntil = -Infinity;
   /** The term that was given back last, until the record shows that. */
-  #given: Term | undefined;
+  #given: OwnTerm | undefined;
   #idle: (() => void)[] = [];
   /** A look has thrown since the last term began. */
   #hasFailed = false;
@@ -193,7 +194,7 @@ export class Election {
   }
 
   /** The term in which runs may start. Undefined: this replica does not lead, or is giving its term back. */
-  get activeTerm(): Term | undefined {
+  get activeTerm(): OwnTerm | undefined {
     return this.term?.release === undefined ? this.term : undefined;
   }
 
@@ -406,7 +407,7 @@ export class Election {
     const incarnation = replica.view.incarnation.id;
     const settled = ({ revision }: WriteAnswer): void => {
       const facts = { name, holder, fencingToken, lease, backlog, own };
-      if (revision !== undefined) this.#begin(new Term(facts, replica, this));
+      if (revision !== undefined) this.#begin(new OwnTerm(facts, replica, this));
     };
     // an interrupted run gets its end when it has been reported: the answer to this may be lost
     const { run = own.run } = record.value ?? {};
@@ -415,7 +416,7 @@ export class Election {
   }
 
   /** The take was applied. What does not begin now is a stray. */
-  #begin(term: Term): void {
+  #begin(term: OwnTerm): void {
     const { candidate, replica } = this;
     const isInUse = replica.leases.get(term.lease.lifeMs) === term.lease;
     if (!isInUse || !term.lease.isValid(replica.clock) || !this.isWanted || replica.isClosing) return;
@@ -432,7 +433,7 @@ export class Election {
   /**
    * Whether the record names the term. If not, the term is over, or the record is written again in a new incarnation.
    */
-  #isNamed(term: Term, record: SeenRecord): boolean {
+  #isNamed(term: OwnTerm, record: SeenRecord): boolean {
     const step = decide.termStep(term, record, this.replica.view, this.replica.id);
     if (step === 'serve') term.reclaim = undefined;
     else if (step === 'reclaim') this.#save(term, record);
@@ -440,7 +441,7 @@ export class Election {
     return step === 'serve';
   }
 
-  #lookAtTerm(term: Term, record: SeenRecord): void {
+  #lookAtTerm(term: OwnTerm, record: SeenRecord): void {
     const { candidate, replica } = this;
     const { value = {} } = record;
     if (this.#isAt(term.saveAt)) term.shown(value);
@@ -459,7 +460,7 @@ export class Election {
   }
 
   /** `order`: a command whose answer is written too. */
-  #save(term: Term, record: SeenRecord, order?: decide.Order): void {
+  #save(term: OwnTerm, record: SeenRecord, order?: Order): void {
     if (!this.#mayWrite) return;
     term.leave();
     const value = decide.patched(record, term, order, this.replica.view.incarnation.id);
@@ -468,7 +469,7 @@ export class Election {
   }
 
   /** A command is answered first, and carried out when the record shows the answer. */
-  #obey(term: Term, command: Command | undefined): void {
+  #obey(term: OwnTerm, command: Command | undefined): void {
     const next = term.orders.next(command, this.replica.view);
     if (next === undefined) return;
     if (term.release !== undefined) term.orders.open(next);
@@ -506,7 +507,7 @@ export class Election {
    * The store does not answer: what is claimed is not run, and the term ends. Its record is a stray then, which is
    * released when it is seen.
    */
-  #giveUp(term: Term | undefined): void {
+  #giveUp(term: OwnTerm | undefined): void {
     if (term?.release === undefined) return;
     if (!this.#isAt(Math.max(term.release.at, this.writer.sentAt) + RELEASE_MS)) return;
     term.refuseClaims();

@@ -37,9 +37,18 @@ describe('a command whose answer is written', () => {
     // an old snapshot may show it again
     if (fate !== 'waits') expect(orders.next(command, viewAt(0))).toBeUndefined();
   });
+});
 
-  it('is not obeyed if it was there when the term began', () => {
-    const orders = new Orders(HOLDER, command);
-    expect([command, another].map((one) => orders.next(one, viewAt(0)))).toEqual([undefined, another]);
+describe('a command', () => {
+  const answered = { ...command, outcome: 'stepped-down' };
+
+  it.each<[string, boolean, Command | undefined, number]>([
+    ['is obeyed', true, command, 1_999],
+    ['is not obeyed if there is none', false, undefined, 0],
+    ['is not obeyed if it is answered', false, answered, 0],
+    ['is not obeyed when its time is over', false, command, 2_000],
+    ['is not obeyed if it was there when the term began', false, another, 0],
+  ])('%s', (_rule, isObeyed, seen, storeNow) => {
+    expect(new Orders(HOLDER, another).next(seen, viewAt(storeNow))).toBe(isObeyed ? seen : undefined);
   });
 });

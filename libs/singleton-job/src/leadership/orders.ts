@@ -1,10 +1,23 @@
-import { isToBeObeyed, type Order } from './decide.js';
 import { type Holder } from '../store/lease-id.js';
-import { type Command, type JobRecord, shows } from './record.js';
+import { type Command, type JobRecord, type OwnFields, shows } from './record.js';
 import { type View } from './view.js';
 
 /** The answer of a leader that gives the job back. */
 export const RELEASING = 'releasing';
+
+/** What a leader answers to a command. */
+export interface Answer {
+  readonly outcome: string;
+  /** Written together with the answer. */
+  readonly fields?: OwnFields;
+  /** Called when the record shows the answer. */
+  readonly act?: () => void;
+  /** Called if the record shows that the answer never arrived. */
+  readonly cancel?: () => void;
+}
+
+/** A command with its answer, while the record does not show it. After `until` such an answer is cancelled. */
+export type Order = Answer & Pick<Command, 'id' | 'until'>;
 
 /**
  * The commands to the leader of one term, one at a time. The answer is written first, and the command is carried out
@@ -45,12 +58,13 @@ export class Orders {
       this.#close(pending);
       pending.cancel?.();
     }
-    return isToBeObeyed(command, this.ignored, view.storeNow()) ? command : undefined;
+    if (command === undefined || command.outcome !== undefined || this.ignored.has(command.id)) return undefined;
+    return view.storeNow() < command.until ? command : undefined;
   }
 
   /** From now on this answer is written, until the record shows it. */
-  open({ id, until }: Command, what: Omit<Order, 'id' | 'until'> = { outcome: RELEASING }): void {
-    this.pending = { id, until, ...what };
+  open({ id, until }: Command, answer: Answer = { outcome: RELEASING }): void {
+    this.pending = { id, until, ...answer };
   }
 
   /** Once, also if an old snapshot shows it again. */

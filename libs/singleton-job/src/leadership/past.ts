@@ -2,6 +2,7 @@ import { type Clock } from '../base/time/clock.js';
 import * as decide from './decide.js';
 import { replicaOf } from '../store/lease-id.js';
 import { type JobRecord, type OwnFields, type SeenRecord } from './record.js';
+import { type Term } from './term.js';
 import { type View } from './view.js';
 
 /** What a new leader finds. */
@@ -29,7 +30,7 @@ export class Past {
   /** The newest record that was not absent. */
   #lastValue: JobRecord = {};
   /** The last one that is over. A run that outlives it still sets its fields. */
-  lastTerm: Pick<decide.OwnTerm, 'own' | 'fencingToken'> | undefined;
+  lastTerm: Term | undefined;
 
   constructor(private readonly replica: { readonly id: string; readonly clock: Clock; readonly view: View }) {}
 

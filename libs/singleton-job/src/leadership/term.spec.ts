@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../testing/manual-clock.js';
 import { Lease } from './lease.js';
 import { ABSENT } from './record.js';
-import { Term } from './term.js';
+import { OwnTerm } from './term.js';
 import { View } from './view.js';
 
 function setup() {
@@ -16,7 +16,7 @@ function setup() {
   const backup = { takeReports: (): void => undefined };
   const found = { because: 'first', after: undefined, record: undefined, left: {} } as const;
   const backlog = { ...found, lostLeader: undefined, claimsLostUntil: 0, takenAt: 0 };
-  const term = new Term(
+  const term = new OwnTerm(
     { name: 'job:lock', holder: 'a.1@10000#1', fencingToken: 7, lease, backlog, own: {} },
     {
       clock,

@@ -1,8 +1,7 @@
 import { type Reason } from '../base/events/events.js';
 import { type Clock, instant, type Instant } from '../base/time/clock.js';
-import { type Order, type OwnTerm } from './decide.js';
 import { isBefore, type Lease } from './lease.js';
-import { Orders, RELEASING } from './orders.js';
+import { type Order, Orders, RELEASING } from './orders.js';
 import { type Backlog } from './past.js';
 import { type Holder } from '../store/lease-id.js';
 import { type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
@@ -24,7 +23,7 @@ interface Save {
 }
 
 /** What a term begins with. */
-type TermFacts = Pick<Term, 'name' | 'holder' | 'fencingToken' | 'lease' | 'backlog' | 'own'>;
+type TermFacts = Pick<OwnTerm, 'name' | 'holder' | 'fencingToken' | 'lease' | 'backlog' | 'own'>;
 
 /** The replica, as its terms see it. */
 export interface TermReplica {
@@ -37,10 +36,22 @@ export interface TermReplica {
 }
 
 /**
- * One uninterrupted leadership: a take that was applied. A run starts only while {@link isValid}, and {@link signal}
- * aborts it. What the record should say is set here, and the election writes it.
+ * A term, as its candidate sees it: a run starts only while `isValid()`, and `signal` aborts it. The rest is between
+ * the term and its election.
  */
-export class Term implements OwnTerm {
+export type Term = Readonly<
+  Pick<
+    OwnTerm,
+    | ('name' | 'holder' | 'fencingToken' | 'backlog' | 'own' | 'set' | 'claim' | 'save')
+    | ('isValid' | 'untilValid' | 'startedAt' | 'storeNow' | 'storeNowAtMost' | 'deadline' | 'signal' | 'end')
+  >
+>;
+
+/**
+ * One uninterrupted leadership of this replica: a take that was applied. What the record should say is set here, and
+ * the election writes it.
+ */
+export class OwnTerm {
   /** Name of the record. */
   readonly name: string;
   readonly holder: Holder;

@@ -6,7 +6,7 @@ import { type Timer } from '../base/time/clock.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { Sleeper } from './sleeper.js';
 import { type Job } from '../jobs/job.js';
-import { type Order } from '../leadership/decide.js';
+import { type Answer } from '../leadership/orders.js';
 import { type Candidate, type Election, STAND_BACK_MS } from '../leadership/election.js';
 import { jobRecord, type OwnFields } from '../leadership/record.js';
 import { type Backlog } from '../leadership/past.js';
@@ -121,7 +121,7 @@ export class JobRunner implements Candidate {
    * Runs the job outside its schedule, unless a run is in flight or the term may not start one. The claim of the run is
    * the answer.
    */
-  trigger(term: Term, commandId: string): Omit<Order, 'id' | 'until'> {
+  trigger(term: Term, commandId: string): Answer {
     const { runs } = this;
     if (runs.isBusy) return { outcome: 'running' };
     if (this.#quit?.signal.aborted !== false || runs.isClosed || !term.isValid())
