@@ -69,6 +69,8 @@ export class WatchedStore extends MemoryStore {
 
 /** A job or a lock that only leads. */
 export class TestCandidate implements Candidate {
+  readonly isSpread: boolean;
+  readonly forgetAfterMs?: number;
   isIdle = true;
   terms: Term[] = [];
   readonly election: Election;
@@ -77,9 +79,11 @@ export class TestCandidate implements Candidate {
     readonly name: string,
     readonly replica: Replica,
     private readonly say: (what: string) => unknown,
-    readonly kind: 'job' | 'lock' = 'job',
+    kind: 'job' | 'lock' = 'job',
     readonly lifeMs = LIFE_MS,
   ) {
+    this.isSpread = kind === 'job';
+    if (kind === 'lock') this.forgetAfterMs = 24 * 3_600_000;
     this.election = replica.electionFor(this);
     this.election.compete();
   }

@@ -11,9 +11,6 @@ import { ABSENT, type Command, type JobRecord, type OwnFields, type SeenRecord }
 import { OwnTerm, type Term, type TermEnd, type TermReplica } from './term.js';
 import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
-/** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
-const FORGET_LOCK_MS = 24 * 3_600_000;
-const KEEP_LOCK_MS = FORGET_LOCK_MS / 3;
 /** A replica does not compete for so long after it stepped down, so that others take the job. */
 export const STAND_BACK_MS = 2_000;
 /** How long a term that is given back waits for its record, if that is not known. */
@@ -23,7 +20,16 @@ const RELEASE_MS = 2_000;
 export interface Candidate {
   /** Name of the record. */
   readonly name: string;
-  readonly kind: 'job' | 'lock';
+  /**
+   * Replicas even out how many of these each leads: one that leads more takes later. False: it is looked at and taken
+   * at once, because a caller waits.
+   */
+  readonly isSpread: boolean;
+  /**
+   * The store may forget the record so long after its last write. One that is held for longer is written again before.
+   * Left out: never.
+   */
+  readonly forgetAfterMs?: number;
   /** `lockExpiry`. */
   readonly lifeMs: number;
   /** Nothing of it runs, and no run is about to start. After a change to true it calls {@link Election.touch}. */
@@ -178,7 +184,7 @@ export class Election {
 
   /** A leader and a caller that waits look at once, the others not all at once. */
   get isInHurry(): boolean {
-    return this.term !== undefined || this.#edits.areOpen || (this.candidate.kind === 'lock' && this.isWanted);
+    return this.term !== undefined || this.#edits.areOpen || (!this.candidate.isSpread && this.isWanted);
   }
 
   /** The replica that leads, as far as this one knows: itself until it has given its term back. */
@@ -375,7 +381,7 @@ export class Election {
   #takeDelayMs(value: JobRecord = {}): number {
     const { replica, candidate } = this;
     const to = decide.givenTo(value, replica.view.storeNow());
-    if (candidate.kind === 'lock' || to === replica.id) return 0;
+    if (!candidate.isSpread || to === replica.id) return 0;
     return replica.takeDelayMs() + (to === undefined ? 0 : decide.LEFT_TO_IT_MS);
   }
 
@@ -455,7 +461,7 @@ export class Election {
       this.#writeRelease(decide.patched(record, term, term.answer, replica.view.incarnation.id));
       return;
     }
-    const keepAt = candidate.kind === 'lock' ? this.writer.sentAt + KEEP_LOCK_MS : Infinity;
+    const keepAt = this.writer.sentAt + (candidate.forgetAfterMs ?? Infinity) / 3;
     if (this.#isAt(Math.min(term.saveAt, keepAt)) || term.answer !== undefined) this.#save(term, record, term.answer);
   }
 
@@ -516,7 +522,7 @@ export class Election {
 
   /** Writes the record without the holder, with what the term leaves. */
   #writeRelease(value: JobRecord): void {
-    const left = this.candidate.kind === 'job' ? decide.leftBehind(value, this.#past.lastTerm) : {};
+    const left = decide.leftBehind(value, this.#past.lastTerm);
     this.#write({ value: decide.released(value, left, this.replica.view.incarnation.id) });
   }
 
@@ -535,8 +541,9 @@ export class Election {
 
   #write(change: RecordChange): void {
     const { candidate, name, record = ABSENT, replica } = this;
-    const { value, until = replica.view.storeTime + candidate.lifeMs, isPublished = true } = change;
-    const forget = candidate.kind === 'lock' && { forgetAfterMs: FORGET_LOCK_MS };
+    const { lifeMs, forgetAfterMs } = candidate;
+    const { value, until = replica.view.storeTime + lifeMs, isPublished = true } = change;
+    const forget = forgetAfterMs !== undefined && { forgetAfterMs };
     const ask = { name, ifRevision: record.revision, value: JSON.stringify(value), ...forget };
     const answered = (answer: WriteAnswer): void => {
       this.writer.answered(answer, ask.ifRevision, until);

@@ -284,7 +284,7 @@ export class Replica implements ElectionReplica, StoreListener {
     this.#crowd ??= {
       others: view.replicas - 1,
       led: elections.filter(({ term }) => term !== undefined).length,
-      jobs: elections.filter(({ candidate }) => candidate.kind === 'job').length,
+      jobs: elections.filter(({ candidate }) => candidate.isSpread).length,
     };
     return takeDelayMs(this.#crowd, this.random);
   }

@@ -10,6 +10,8 @@ import { type Term } from '../leadership/term.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { LockHandle } from './lock-handle.js';
 
+/** Keys of locks may be many, and are not used again. */
+const FORGET_MS = 24 * 3_600_000;
 /** How long to wait for an answer of the store. The first request may have to connect. */
 const ANSWER_MS = 2_000;
 /** The same after a long wait: the lock may be released at its end, and the own take may be under way. */
@@ -32,7 +34,8 @@ export interface LockParts {
  * Its election is in the table of the replica while a caller waits or has the lock, and until the release is certain.
  */
 export class Lock implements Candidate {
-  readonly kind = 'lock';
+  readonly isSpread = false;
+  readonly forgetAfterMs = FORGET_MS;
   readonly lifeMs: number;
   readonly #election: Election;
   readonly #looked: Condition;

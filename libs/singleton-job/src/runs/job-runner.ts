@@ -26,7 +26,7 @@ interface JobRunnerParts extends RunnerParts {
 
 /** A job of this replica: competes for it, and runs it during the terms that it wins, one at a time. */
 export class JobRunner implements Candidate {
-  readonly kind = 'job';
+  readonly isSpread = true;
   readonly name: string;
   readonly job: Job;
   /** The run in flight, and the last one. */

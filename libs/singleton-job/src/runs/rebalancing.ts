@@ -75,7 +75,7 @@ export class Rebalancing {
       else this.#leftOut.delete(id);
     }
     for (const { candidate, leader } of replica.elections) {
-      if (leader === undefined || candidate.kind !== 'job') continue;
+      if (leader === undefined || !candidate.isSpread) continue;
       const load = loads.get(leader);
       if (load !== undefined) loads.set(leader, load + 1);
     }
