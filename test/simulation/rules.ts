@@ -227,9 +227,9 @@ export class Rules {
     this.world.say(process.id, 'ENDS', name, holder, end);
     if (orders.pending?.outcome === 'started') this.#lostTriggers.add(orders.pending.id);
     // a process that ends may leave a run behind, whose lease is not given back
-    if (end !== 'abandoned' || !isBusy(led)) known.led = known.led.filter((other) => other !== led);
+    if (end !== 'released' || !isBusy(led)) known.led = known.led.filter((other) => other !== led);
     const election = process.replica.find(name);
-    if (end === 'abandoned' || election === undefined) return;
+    if (election === undefined) return;
     const { value, isUnreadable } = election.record ?? {};
     if (end === 'released') {
       const isWish = (call: Call): boolean => call.name === name && call.kind === 'pause' && call.at > beganAt - 3_000;
@@ -278,7 +278,7 @@ export class Rules {
   /** As the process would find if it looked at its clocks now, and at what its heartbeat thread has reported. */
   #isValid(led: Led): boolean {
     const { process, term } = led;
-    const isLeftBehind = term.end === 'abandoned' && isBusy(led);
+    const isLeftBehind = term.end === 'released' && isBusy(led);
     if (process.isOver || (term.end !== undefined && !isLeftBehind)) return false;
     let { now, wall } = term.deadline;
     const ms = trustedMs(term.lease.lifeMs);

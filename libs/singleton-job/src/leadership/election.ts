@@ -75,8 +75,6 @@ export interface ElectionReplica extends TermReplica {
   takeDelayMs(): number;
   /** The election is to be looked at now. */
   touched(election: Election): void;
-  /** A turn begins at this monotonic time at the latest. */
-  wakeBy(at: number): void;
 }
 
 /**
@@ -174,12 +172,6 @@ export class Election {
   /** The record, if an answer of a later order has shown it. */
   recordSince(order: number): SeenRecord | undefined {
     return this.#seenOrder > order ? this.record : undefined;
-  }
-
-  /** The replica looks at it at this monotonic time at the latest. */
-  lookBy(at: number): void {
-    this.lookAt = Math.min(this.lookAt, at);
-    this.replica.wakeBy(at);
   }
 
   /** A leader and a caller that waits look at once, the others not all at once. */
@@ -282,10 +274,10 @@ export class Election {
     if (isLate || replica.leases.get(term.lease.lifeMs) !== term.lease) this.#end('expired');
   }
 
-  /** The process ends: what is not released now ends with its lease. */
+  /** The process ends: what is not released now ends with its lease, also under a run that outlives the connections. */
   abandon(): void {
-    const { term } = this;
-    if (term !== undefined) this.#end('abandoned');
+    this.#release('shutdown');
+    this.#end('released');
     this.#reportReleased(false);
     this.#edits.abandon();
     for (const settle of this.#idle.splice(0)) settle();
@@ -487,7 +479,7 @@ export class Election {
   }
 
   #end(how: TermEnd): void {
-    const { candidate, replica, term } = this;
+    const { replica, term } = this;
     if (term === undefined) return;
     this.term = undefined;
     this.#past.lastTerm = term;
@@ -495,9 +487,7 @@ export class Election {
     if (how === 'released') {
       this.#given = term;
       this.#standBackUntil = replica.clock.now() + (term.release?.standBackMs ?? 0);
-    } else if (how !== 'abandoned') replica.observer.lost?.(term, how);
-    // a run that outlives the connections keeps its lease, which ends by itself
-    else replica.observer.released?.(term, { reason: 'shutdown', confirmed: false, runInFlight: !candidate.isIdle });
+    } else replica.observer.lost?.(term, how);
     this.touch();
   }
 
@@ -530,7 +520,8 @@ export class Election {
     const term = this.#given;
     this.#given = undefined;
     if (term?.release === undefined) return;
-    this.replica.observer.released?.(term, { reason: term.release.reason, confirmed, runInFlight: false });
+    const { reason } = term.release;
+    this.replica.observer.released?.(term, { reason, confirmed, runInFlight: !this.candidate.isIdle });
   }
 
   // ---- Writing

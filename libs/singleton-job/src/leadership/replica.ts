@@ -7,7 +7,6 @@ import { type Crowd, takeDelayMs } from './decide.js';
 import { type Candidate, Election, type ElectionObserver, type ElectionReplica } from './election.js';
 import { Heartbeat, type Sync } from './heartbeat.js';
 import { OwnLeases } from './lease.js';
-import { promised } from './promised.js';
 import { type SeenRecord, seenRecord } from './record.js';
 import { View } from './view.js';
 import { Outbox } from './writes.js';
@@ -61,7 +60,7 @@ export class Replica implements ElectionReplica, StoreListener {
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
   /** A turn is scheduled, and has not begun. */
   #isTurnScheduled = false;
-  /** A turn is under way: it sees what changes now, or sets a timer for it. */
+  /** A turn is under way, which sees what changes now. */
   #isInTurn = false;
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   /** Why the last sync had no answer. Undefined: it had one. */
@@ -218,16 +217,12 @@ export class Replica implements ElectionReplica, StoreListener {
     this.backup?.tell();
   }
 
+  /** For the next turn at the latest. */
   #setTimer(): void {
     let at = this.heartbeat.dueAt;
     for (const { lookAt, term } of this.#elections.values())
       at = Math.min(at, lookAt, term?.reclaim?.by.now ?? Infinity);
     for (const { deadline } of this.leases.all) if (deadline !== undefined) at = Math.min(at, deadline.now);
-    this.wakeBy(at);
-  }
-
-  /** A turn begins at this monotonic time at the latest. */
-  wakeBy(at: number): void {
     if (this.#state !== 'open' || (this.#timer !== undefined && this.#timer.at <= at)) return;
     this.#timer?.timer.cancel();
     const { clock } = this;
@@ -294,7 +289,8 @@ export class Replica implements ElectionReplica, StoreListener {
     const always = this.elections.filter(({ writer }) => writer.isDoubtful).map(({ name }) => name);
     const leases = { isNewcomer: this.view.isEmpty, ...this.leases.wishes, revoke: [] };
     const sync = this.heartbeat.next(leases, names, always);
-    promised(() => this.parts.store.sync(sync.request)).then(
+    const answer = async (): Promise<SyncResult> => this.parts.store.sync(sync.request);
+    answer().then(
       (result) => {
         this.turn(() => {
           this.#answered(sync, result);

@@ -10,11 +10,8 @@ import { type View } from './view.js';
 /** A term writes what can wait so often, all terms of a replica in one request. */
 const SAVE_MS = 10_000;
 
-/**
- * How a term ended: given back, taken by another holder, not confirmed in time, or left to expire by a process that
- * ends.
- */
-export type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
+/** How a term ended: given back, taken by another holder, or not confirmed in time. */
+export type TermEnd = 'released' | 'preempted' | 'expired';
 
 interface Save {
   readonly settle: (isSaved: boolean) => void;
@@ -79,16 +76,17 @@ export class OwnTerm {
   /** Why it is given back, and since when, by the monotonic clock. Undefined: it is not. */
   release:
     { readonly reason: Reason<'leadershipReleased'>; readonly standBackMs: number; readonly at: number } | undefined;
+  /** How it ended. Undefined until then. */
+  end: TermEnd | undefined;
   readonly #ending = new AbortController();
-  #end: { readonly how: TermEnd; readonly deadline: Instant } | undefined;
   #saves: readonly Save[] = [];
   #doubts: (() => void)[] = [];
 
   constructor(
     { name, holder, fencingToken, lease, backlog, own }: TermFacts,
     private readonly replica: TermReplica,
-    /** Looks at the record now, or at a monotonic time at the latest. */
-    private readonly election: { touch(): void; lookBy(at: number): void },
+    /** Looks at the record now. */
+    private readonly election: { touch(): void },
   ) {
     this.name = name;
     this.holder = holder;
@@ -105,17 +103,9 @@ export class OwnTerm {
     return this.#ending.signal;
   }
 
-  /** How it ended. Undefined until then. */
-  get end(): TermEnd | undefined {
-    return this.#end?.how;
-  }
-
-  /**
-   * Until then no other replica can lead, unless the record is released or deleted. It does not change after the end of
-   * the term.
-   */
+  /** Until then no other replica can lead, unless the record is released or deleted. */
   get deadline(): Instant {
-    return this.#end?.deadline ?? this.reclaim?.by ?? this.lease.deadline ?? this.startedAt;
+    return this.reclaim?.by ?? this.lease.deadline ?? this.startedAt;
   }
 
   /** Milliseconds until the deadline, by the monotonic clock. */
@@ -142,7 +132,7 @@ export class OwnTerm {
    */
   isValid(): boolean {
     const { replica } = this;
-    if (this.#end !== undefined) return false;
+    if (this.end !== undefined) return false;
     if (isBefore(replica.clock, this.deadline)) return true;
     replica.backup?.takeReports();
     if (isBefore(replica.clock, this.deadline)) return true;
@@ -152,7 +142,7 @@ export class OwnTerm {
 
   /** Resolves when {@link isValid}, or when the term is over. */
   async untilValid(): Promise<void> {
-    while (this.#end === undefined && !this.isValid()) {
+    while (this.end === undefined && !this.isValid()) {
       await new Promise<void>((resolve) => this.#doubts.push(resolve));
     }
   }
@@ -162,7 +152,7 @@ export class OwnTerm {
     this.own = { ...this.own, ...fields };
     if (this.#unsavedSince < Infinity) return;
     this.#unsavedSince = this.replica.clock.now();
-    this.election.lookBy(this.saveAt);
+    this.election.touch();
   }
 
   /**
@@ -179,7 +169,7 @@ export class OwnTerm {
    */
   save(fields: OwnFields, undo?: OwnFields): Promise<boolean> {
     this.set(fields);
-    if (this.#end !== undefined) return Promise.resolve(false);
+    if (this.end !== undefined) return Promise.resolve(false);
     return new Promise<boolean>((settle) => {
       this.#saves = [...this.#saves, { settle, undo }];
       this.election.touch();
@@ -255,9 +245,9 @@ export class OwnTerm {
 
   /** By the election: the term is over. */
   finish(how: TermEnd): void {
-    if (this.#end !== undefined) return;
+    if (this.end !== undefined) return;
     this.refuseClaims();
-    this.#end = { how, deadline: this.deadline };
+    this.end = how;
     this.orders.pending?.cancel?.();
     for (const { settle } of this.#saves) settle(false);
     this.#saves = [];

@@ -1,6 +1,5 @@
 import { type Store, type Write } from '../store/store.js';
 import { type Heartbeat } from './heartbeat.js';
-import { promised } from './promised.js';
 import { type JobRecord } from './record.js';
 import { type View } from './view.js';
 
@@ -81,7 +80,7 @@ export class Outbox {
     let failure: unknown;
     try {
       const request = { incarnation, until, writes: writes.map(({ ask }) => ask) };
-      revisions = await promised(() => this.store.compareAndSet(request));
+      revisions = await this.store.compareAndSet(request);
     } catch (error) {
       failure = error ?? 'no reason';
     }
@@ -97,8 +96,16 @@ export class Outbox {
     const names = writes.flatMap(({ ask, isPublished }, index) =>
       isPublished && (failure ?? revisions[index]) !== undefined ? ask.name : [],
     );
-    // a failure of a message is no failure of anything else
-    if (names.length > 0) promised(() => this.store.publish?.(names)).catch(() => undefined);
+    if (names.length > 0) void this.#publish(names);
+  }
+
+  /** Its failure is no failure of anything else. */
+  async #publish(names: readonly string[]): Promise<void> {
+    try {
+      await this.store.publish?.(names);
+    } catch {
+      // the replicas look at their next heartbeat
+    }
   }
 }
 
