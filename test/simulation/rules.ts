@@ -230,7 +230,7 @@ export class Rules {
     if (end !== 'released' || !isBusy(led)) known.led = known.led.filter((other) => other !== led);
     const election = process.replica.find(name);
     if (election === undefined) return;
-    const { value, isUnreadable } = election.record ?? {};
+    const { value, isUnreadable } = election.seen.record ?? {};
     if (end === 'released') {
       const isWish = (call: Call): boolean => call.name === name && call.kind === 'pause' && call.at > beganAt - 3_000;
       const isMeant = !election.isWanted || process.isStopping || this.#calls.some(isWish);

@@ -75,7 +75,7 @@ export class JobCommands {
     const { replica, storeName } = this.parts;
     const { election } = edit;
     const result = replica.isClosing ? undefined : await election.edit(edit);
-    if (election.lastSeen.isUnreadable !== true) return result;
+    if (election.seen.last.isUnreadable !== true) return result;
     throw unreadable(election.name, storeName);
   }
 

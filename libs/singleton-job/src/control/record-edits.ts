@@ -94,7 +94,7 @@ export class CommandEdit implements StoredEdit<Answer> {
   /** There is no leader, not even one that writes its record again after a restart of the store. */
   #isFree(record: JobRecord): boolean {
     const { election, view } = this;
-    return record.holder === undefined || (isOfNow(record, view) && !election.isHeld);
+    return record.holder === undefined || (isOfNow(record, view) && election.leader === undefined);
   }
 }
 

@@ -2,21 +2,14 @@
  * What follows from what a replica has seen and the time: pure functions, each one rule. The order of the rules is in
  * README.md.
  */
-import { type Holder, leaseOf, replicaOf } from '../store/lease-id.js';
+import { leaseOf, replicaOf } from '../store/lease-id.js';
 import { type Order } from './orders.js';
 import { type JobRecord, type OwnFields, type RunFacts, type SeenRecord } from './record.js';
 import { type OwnTerm, type Term } from './term.js';
 import { type View } from './view.js';
 
 /** What was seen of the store. */
-export type Sight = Pick<View, 'incarnation' | 'metAt' | 'sawAnother' | 'longestLifeMs' | 'leases'>;
-
-/** Which of its own takes a replica knows of. */
-export interface Self {
-  readonly replicaId: string;
-  /** The holder of its present term. */
-  readonly holder: Holder | undefined;
-}
+export type Sight = Pick<View, 'replicaId' | 'incarnation' | 'metAt' | 'sawAnother' | 'longestLifeMs' | 'leases'>;
 
 /** What a replica knows of a term of its own, beside the record. */
 type TermFacts = Pick<OwnTerm, 'holder' | 'fencingToken' | 'own' | 'reclaim'>;
@@ -44,14 +37,14 @@ export function isNewest({ value, isAsMet }: SeenRecord, sight: Sight): boolean 
 }
 
 /**
- * Whether a living leader holds the record. A stray looks so to the other replicas: it names a lease of this one, which
- * has no such term, after a lost answer, a late request or an old snapshot.
+ * Whether a living leader holds the record, by which this replica has no term. A stray looks so to the other replicas:
+ * it names a lease of this one, after a lost answer, a late request or an old snapshot.
  */
-export function standing({ value }: SeenRecord, { replicaId, holder }: Self, sight: Sight): 'free' | 'held' | 'stray' {
+export function standing({ value }: SeenRecord, sight: Sight): 'free' | 'held' | 'stray' {
   if (value?.holder === undefined || !isOfNow(value, sight)) return 'free';
   const lease = leaseOf(value.holder);
   if (!sight.leases.has(lease)) return 'free';
-  return replicaOf(lease) === replicaId && value.holder !== holder ? 'stray' : 'held';
+  return replicaOf(lease) === sight.replicaId ? 'stray' : 'held';
 }
 
 /**
@@ -144,11 +137,11 @@ export function interruptedRun(run: RunFacts | undefined, storeNow: number): Run
 export type TermStep = 'serve' | 'reclaim' | 'lost';
 
 /** Another holder, a deleted or an unreadable record ends a term. In a new incarnation the record is written again. */
-export function termStep(term: TermFacts, record: SeenRecord, sight: Sight, replicaId: string): TermStep {
+export function termStep(term: TermFacts, record: SeenRecord, sight: Sight): TermStep {
   const { value } = record;
   if (value?.holder === term.holder && isOfNow(value, sight)) return 'serve';
   if (term.reclaim === undefined) return 'lost';
-  const isTaken = standing(record, { replicaId, holder: term.holder }, sight) === 'held';
+  const isTaken = standing(record, sight) === 'held';
   const isLater = (value?.fencingToken ?? 0) > term.fencingToken;
   return isTaken || isLater || record.isUnreadable === true ? 'lost' : 'reclaim';
 }

@@ -1,13 +1,12 @@
 import { type JobEvents, type Reason } from '../base/events/events.js';
-import { lifeOf } from '../store/store.js';
+import { leaseOf } from '../store/lease-id.js';
 import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { type Heartbeat } from './heartbeat.js';
 import { type Lease, type OwnLeases } from './lease.js';
 import { type Answer, type Order } from './orders.js';
-import { type Backlog, Past } from './past.js';
-import { leaseOf, replicaOf } from '../store/lease-id.js';
-import { ABSENT, type Command, type JobRecord, type OwnFields, type SeenRecord } from './record.js';
+import { type Backlog, RecordView } from './record-view.js';
+import { type Command, type JobRecord, type OwnFields, type SeenRecord } from './record.js';
 import { OwnTerm, type Term, type TermEnd, type TermReplica } from './term.js';
 import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
@@ -84,20 +83,12 @@ export interface ElectionReplica extends TermReplica {
 export class Election {
   /** Whether this replica competes. */
   isWanted = false;
-  /** As seen in this incarnation. Undefined: not yet, or a write has made it doubtful. */
-  record: SeenRecord | undefined;
-  /** As seen last, however doubtful by now. */
-  lastSeen = ABSENT;
-  /** The order of that answer. */
-  #seenOrder = 0;
-  /** The revision on which it was first seen in this incarnation. */
-  #metOn: number | undefined;
+  readonly seen: RecordView;
   term: OwnTerm | undefined;
   /** The monotonic time of the next look. */
   lookAt = -Infinity;
   readonly writer = new Writer();
   readonly #edits: Edits;
-  readonly #past: Past;
   #takeAt: number | undefined;
   #standBackUntil = -Infinity;
   /** The term that was given back last, until the record shows that. */
@@ -112,7 +103,7 @@ export class Election {
     private readonly replica: ElectionReplica,
   ) {
     this.#edits = new Edits(replica);
-    this.#past = new Past(replica);
+    this.seen = new RecordView(replica);
   }
 
   get name(): string {
@@ -171,7 +162,7 @@ export class Election {
 
   /** The record, if an answer of a later order has shown it. */
   recordSince(order: number): SeenRecord | undefined {
-    return this.#seenOrder > order ? this.record : undefined;
+    return this.seen.order > order ? this.seen.record : undefined;
   }
 
   /** A leader and a caller that waits look at once, the others not all at once. */
@@ -181,14 +172,12 @@ export class Election {
 
   /** The replica that leads, as far as this one knows: itself until it has given its term back. */
   get leader(): string | undefined {
-    if (this.term !== undefined) return this.replica.id;
-    const { holder } = this.lastSeen.value ?? {};
-    return this.isHeld && holder !== undefined ? replicaOf(holder) : undefined;
+    return this.term === undefined ? this.seen.leader : this.replica.id;
   }
 
   /** When the job was paused, by the clock of the store, as this replica knows. Undefined: it is not paused. */
   get pausedAt(): number | undefined {
-    return this.lastSeen.value?.pausedAt;
+    return this.seen.last.value?.pausedAt;
   }
 
   /** The term in which runs may start. Undefined: this replica does not lead, or is giving its term back. */
@@ -204,65 +193,43 @@ export class Election {
     return this.pausedAt === undefined && this.leader === undefined;
   }
 
-  /** Until then, by the monotonic clock, no replica may take the record. -Infinity: it may be taken. */
-  graceEnd(): number {
-    const { clock, view } = this.replica;
-    const times = { now: clock.now(), storeNow: view.storeNow(), lifeMs: this.candidate.lifeMs };
-    return decide.graceEnd(this.record ?? this.lastSeen, view, times);
-  }
-
-  /** Whether a living leader holds the record, as far as this replica knows. */
-  get isHeld(): boolean {
-    const { clock, view } = this.replica;
-    const { holder } = this.lastSeen.value ?? {};
-    if (holder === undefined || this.#standing(this.lastSeen) !== 'held') return false;
-    return clock.now() < view.endOf(leaseOf(holder));
-  }
-
   /** Nothing of it runs or is written, and it leaves no stray as far as it has seen. */
   get isIdle(): boolean {
     if (this.term !== undefined || this.writer.isOpen || !this.candidate.isIdle) return false;
-    return this.record === undefined || this.#standing(this.record) !== 'stray';
+    return this.seen.record === undefined || this.seen.standing !== 'stray';
   }
 
   /** Whether it may be forgotten. After a write it must have read the record, which may be a stray. */
   get isOver(): boolean {
     if (this.isWanted || this.#edits.areOpen || this.writer.isDoubtful || !this.isIdle) return false;
-    const isSeen = this.record !== undefined && this.record.isUnreadable !== true;
-    return isSeen || this.writer.sentAt === -Infinity;
+    const { record } = this.seen;
+    return (record !== undefined && record.isUnreadable !== true) || this.writer.sentAt === -Infinity;
   }
 
   // ---- What was seen
 
   /** The answer to a sync that left at `order`. */
-  seen(record: SeenRecord, order: number): void {
+  learn(record: SeenRecord, order: number): void {
     const { heartbeat, observer, view } = this.replica;
     if (!this.writer.seen(record.revision, order, view.storeTime)) {
       heartbeat.wish(this.name);
       return;
     }
-    this.#take(record, order);
+    this.#learn(record, order);
     observer.seen?.(this, record);
     this.touch();
   }
 
-  #take(record: SeenRecord, order: number): void {
-    const { revision, value, isUnreadable } = record;
-    this.#metOn ??= revision;
-    this.lastSeen = { revision, value, isUnreadable, isAsMet: revision === this.#metOn };
-    this.record = this.lastSeen;
-    this.#seenOrder = order;
-    this.#past.seen(record);
-    if (value?.holder !== undefined) this.replica.view.meetLife(lifeOf(leaseOf(value.holder)));
-    if (value?.holder !== this.#given?.holder) this.#reportReleased(true);
+  #learn(record: SeenRecord, order: number): void {
+    this.seen.learn(record, order);
+    if (record.value?.holder !== this.#given?.holder) this.#reportReleased(true);
   }
 
   /** Another incarnation: nothing that was seen counts. */
   incarnationChanged(): void {
-    this.record = undefined;
-    this.#metOn = undefined;
+    this.seen.incarnationChanged();
     this.writer.incarnationChanged();
-    this.term?.incarnationChanged(this.lastSeen);
+    this.term?.incarnationChanged(this.seen.last);
     this.touch();
   }
 
@@ -304,7 +271,8 @@ export class Election {
   }
 
   #look(): void {
-    const { record, replica, term } = this;
+    const { replica, seen, term } = this;
+    const { record } = seen;
     if (this.writer.isOpen || replica.view.isEmpty) return;
     if (record === undefined) {
       replica.heartbeat.wish(this.name);
@@ -323,7 +291,7 @@ export class Election {
   /** Whether an edit of a caller is being written. */
   #lookAtEdits(record: SeenRecord): boolean {
     const { clock, heartbeat } = this.replica;
-    const change = this.#edits.look(record, this.#seenOrder, this.#mayWrite);
+    const change = this.#edits.look(record, this.seen.order, this.#mayWrite);
     if (change !== undefined) this.#write(change);
     // it looks again also without a message
     else if (this.#edits.areOpen) heartbeat.wish(this.name, clock.now() + COMMAND_MS / 4);
@@ -337,22 +305,18 @@ export class Election {
     return false;
   }
 
-  #standing(record: SeenRecord): ReturnType<typeof decide.standing> {
-    const { id: replicaId, view } = this.replica;
-    return decide.standing(record, { replicaId, holder: this.term?.holder }, view);
-  }
-
   // ---- Following
 
   #follow(record: SeenRecord): void {
     const { replica, candidate } = this;
     const { clock } = replica;
-    const standing = this.#standing(record);
+    const { standing } = this.seen;
     if (!this.#wants(record)) {
       this.#takeAt = undefined;
       const mustRelease = standing === 'stray' && candidate.isIdle;
       // in data of before that came back it hides a later leader, who writes the record again
-      if (mustRelease && this.#isAt(this.graceEnd()) && this.#mayWrite) this.#writeRelease(record.value ?? {});
+      if (mustRelease && this.#isAt(this.seen.graceEnd(candidate.lifeMs)) && this.#mayWrite)
+        this.#writeRelease(record.value ?? {});
       return;
     }
     const lease = replica.leases.of(candidate.lifeMs);
@@ -365,7 +329,7 @@ export class Election {
       this.#watch(record);
       return;
     }
-    if (!this.#isAt(this.graceEnd())) return;
+    if (!this.#isAt(this.seen.graceEnd(candidate.lifeMs))) return;
     this.#takeAt ??= clock.now() + this.#takeDelayMs(record.value);
     if (this.#isAt(this.#takeAt) && this.#mayWrite) this.#tryToTake(record, lease);
   }
@@ -398,10 +362,10 @@ export class Election {
   #tryToTake(record: SeenRecord, lease: Lease): void {
     const { candidate, name, replica } = this;
     this.#takeAt = undefined;
-    const backlog = this.#past.backlog(record);
+    const backlog = this.seen.backlog();
     const own = candidate.inherit?.(backlog) ?? {};
     const holder = replica.leases.nextHolder(lease);
-    const fencingToken = this.#past.nextFencingToken(record, backlog);
+    const fencingToken = this.seen.nextFencingToken();
     const incarnation = replica.view.incarnation.id;
     const settled = ({ revision }: WriteAnswer): void => {
       const facts = { name, holder, fencingToken, lease, backlog, own };
@@ -432,7 +396,7 @@ export class Election {
    * Whether the record names the term. If not, the term is over, or the record is written again in a new incarnation.
    */
   #isNamed(term: OwnTerm, record: SeenRecord): boolean {
-    const step = decide.termStep(term, record, this.replica.view, this.replica.id);
+    const step = decide.termStep(term, record, this.replica.view);
     if (step === 'serve') term.reclaim = undefined;
     else if (step === 'reclaim') this.#save(term, record);
     else this.#end('preempted');
@@ -482,7 +446,7 @@ export class Election {
     const { replica, term } = this;
     if (term === undefined) return;
     this.term = undefined;
-    this.#past.lastTerm = term;
+    this.seen.lastTerm = term;
     term.finish(how);
     if (how === 'released') {
       this.#given = term;
@@ -512,7 +476,7 @@ export class Election {
 
   /** Writes the record without the holder, with what the term leaves. */
   #writeRelease(value: JobRecord): void {
-    const left = decide.leftBehind(value, this.#past.lastTerm);
+    const left = decide.leftBehind(value, this.seen.lastTerm);
     this.#write({ value: decide.released(value, left, this.replica.view.incarnation.id) });
   }
 
@@ -531,15 +495,15 @@ export class Election {
   }
 
   #write(change: RecordChange): void {
-    const { candidate, name, record = ABSENT, replica } = this;
+    const { candidate, name, replica, seen } = this;
     const { lifeMs, forgetAfterMs } = candidate;
     const { value, until = replica.view.storeTime + lifeMs, isPublished = true } = change;
     const forget = forgetAfterMs !== undefined && { forgetAfterMs };
-    const ask = { name, ifRevision: record.revision, value: JSON.stringify(value), ...forget };
+    const ask = { name, ifRevision: seen.last.revision, value: JSON.stringify(value), ...forget };
     const answered = (answer: WriteAnswer): void => {
       this.writer.answered(answer, ask.ifRevision, until);
-      if (answer.revision === undefined) this.record = undefined;
-      else this.#take({ revision: answer.revision, value }, answer.order);
+      if (answer.revision === undefined) seen.record = undefined;
+      else this.#learn({ revision: answer.revision, value }, answer.order);
       change.settled?.(answer);
       this.touch();
     };

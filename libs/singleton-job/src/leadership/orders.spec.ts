@@ -10,7 +10,7 @@ const another: Command = { ...command, id: 'c2' };
 const run = { startedAt: 40, by: 'c1' };
 
 function viewAt(storeTime: number): View {
-  return Object.assign(new View(new ManualClock()), { storeTime });
+  return Object.assign(new View('a', new ManualClock()), { storeTime });
 }
 
 describe('a command whose answer is written', () => {

@@ -73,7 +73,7 @@ export class Replica implements ElectionReplica, StoreListener {
     this.clock = clock;
     this.random = random;
     this.observer = observer;
-    this.view = new View(clock);
+    this.view = new View(id, clock);
     this.heartbeat = new Heartbeat(clock, parts.heartbeatIntervalMs, random);
     this.leases = new OwnLeases(id, clock, this.heartbeat);
     this.outbox = new Outbox(this, store);
@@ -322,7 +322,7 @@ export class Replica implements ElectionReplica, StoreListener {
     } else {
       this.leases.answered(sync, result);
       request.read.forEach((name, index) => {
-        this.#seen(name, seenRecord(result.records[index], this.#elections.get(name)?.record), order);
+        this.#seen(name, seenRecord(result.records[index], this.#elections.get(name)?.seen.record), order);
       });
     }
     for (const election of this.#elections.values()) {
@@ -332,7 +332,7 @@ export class Replica implements ElectionReplica, StoreListener {
   }
 
   #seen(name: string, record: SeenRecord, order: number): void {
-    this.#elections.get(name)?.seen(record, order);
+    this.#elections.get(name)?.learn(record, order);
     for (const { names, found, done } of this.#reads) {
       if (names.has(name)) found.set(name, record);
       if (names.size === found.size) done.abort();

@@ -20,7 +20,7 @@ function setup() {
     { name: 'job:lock', holder: 'a.1@10000#1', fencingToken: 7, lease, backlog, own: {} },
     {
       clock,
-      view: new View(clock),
+      view: new View('a', clock),
       backup,
       syncNow: () => story.push('doubted'),
     },

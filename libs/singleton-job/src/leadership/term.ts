@@ -2,7 +2,7 @@ import { type Reason } from '../base/events/events.js';
 import { type Clock, instant, type Instant } from '../base/time/clock.js';
 import { isBefore, type Lease } from './lease.js';
 import { type Order, Orders, RELEASING } from './orders.js';
-import { type Backlog } from './past.js';
+import { type Backlog } from './record-view.js';
 import { type Holder } from '../store/lease-id.js';
 import { type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
 import { type View } from './view.js';

@@ -8,7 +8,7 @@ const INCARNATION = { id: 'memory/0', since: 0, isFirst: true };
 /** A view after answers that came at once, with these leases. */
 function viewOf(...answers: readonly (readonly string[])[]) {
   const clock = new ManualClock();
-  const view = new View(clock);
+  const view = new View('a', clock);
   for (const ids of answers) {
     const leases = new Map(ids.map((id) => [id, 1]));
     view.learn({ time: 5_000, incarnation: INCARNATION, leases, records: [] }, instant(clock));

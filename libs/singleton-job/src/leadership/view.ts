@@ -25,7 +25,11 @@ export class View {
   #seenAt = 0;
   #sent: Instant = { now: 0, wall: 0 };
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    /** Which has seen it. */
+    readonly replicaId: string,
+    private readonly clock: Clock,
+  ) {}
 
   /** The store has shown no incarnation yet. */
   get isEmpty(): boolean {

@@ -114,21 +114,22 @@ export class Lock implements Candidate {
   }
 
   #isReleased({ holder, end }: Term): boolean {
-    const { lastSeen, record, isIdle } = this.#election;
-    return end !== undefined && (lastSeen.value?.holder !== holder || (record !== undefined && isIdle));
+    const { seen, isIdle } = this.#election;
+    return end !== undefined && (seen.last.value?.holder !== holder || (seen.record !== undefined && isIdle));
   }
 
   /** Null: another holder has the lock. An error: nobody may take it. Undefined: that is not known yet. */
   #refusal(since: number): LockStoreError | null | undefined {
     const { replica, storeName } = this.parts;
-    const { term, isHeld } = this.#election;
+    const { term, leader, seen } = this.#election;
     const record = this.#election.recordSince(since);
     if (term !== undefined || !this.isIdle) return null;
     // without an answer for so long, the holder may be gone
-    if (record !== undefined && isHeld && replica.leases.get(this.lifeMs)?.isValid(replica.clock)) return null;
+    if (record !== undefined && leader !== undefined && replica.leases.get(this.lifeMs)?.isValid(replica.clock))
+      return null;
     if (record?.isUnreadable) return this.#unknown(unreadable(this.name, storeName));
-    const graceMs = this.#election.graceEnd() - replica.clock.now();
-    if (record === undefined || isHeld || graceMs <= 0) return undefined;
+    const graceMs = seen.graceEnd(this.lifeMs) - replica.clock.now();
+    if (record === undefined || leader !== undefined || graceMs <= 0) return undefined;
     const why = `${storeName} was restarted or lost its data, and an earlier holder may rely on it for ${showDuration(graceMs)}`;
     return this.#unknown(new LockStoreError('STORE_UNREACHABLE', why));
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Backlog } from '../leadership/past.js';
+import { type Backlog } from '../leadership/record-view.js';
 import { type OwnFields, type RunFacts } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';

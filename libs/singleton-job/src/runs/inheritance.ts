@@ -2,7 +2,7 @@ import { lifeOf } from '../store/store.js';
 import { interruptedRun } from '../leadership/decide.js';
 import { leaseOf } from '../store/lease-id.js';
 import { type OwnFields, type RunFacts } from '../leadership/record.js';
-import { type Backlog } from '../leadership/past.js';
+import { type Backlog } from '../leadership/record-view.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 
 /**

@@ -9,7 +9,7 @@ import { type Job } from '../jobs/job.js';
 import { type Answer } from '../leadership/orders.js';
 import { type Candidate, type Election, STAND_BACK_MS } from '../leadership/election.js';
 import { jobRecord, type OwnFields } from '../leadership/record.js';
-import { type Backlog } from '../leadership/past.js';
+import { type Backlog } from '../leadership/record-view.js';
 import { type Term } from '../leadership/term.js';
 import { CronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
@@ -100,8 +100,8 @@ export class JobRunner implements Candidate {
   looked(): void {
     const { notify, job } = this.parts;
     // a record that cannot be read says nothing of a pause
-    if (this.election?.isWanted !== true || this.election.lastSeen.isUnreadable === true) return;
-    const { lastSeen, leader, pausedAt, term } = this.election;
+    if (this.election?.isWanted !== true || this.election.seen.last.isUnreadable === true) return;
+    const { seen, leader, pausedAt, term } = this.election;
     const before = this.#told;
     const followed = term === undefined ? (leader ?? before.leader) : undefined;
     this.#told = { leader: followed, pausedAt };
@@ -110,7 +110,7 @@ export class JobRunner implements Candidate {
     if (pausedAt === before.pausedAt) return;
     // another pause may have begun since the last look. Without a write of anybody: the record is older than the pause,
     // or gone
-    const reason = lastSeen.revision < (before.pausedAt ?? 0) ? 'data-lost' : 'resumed';
+    const reason = seen.last.revision < (before.pausedAt ?? 0) ? 'data-lost' : 'resumed';
     // an older record may show an older pause: then the job does not run again
     if (before.pausedAt !== undefined && (reason === 'resumed' || pausedAt === undefined))
       notify('jobResumed', { job: job.name, pausedAt: new Date(before.pausedAt), reason });

@@ -84,10 +84,10 @@ export class Rebalancing {
 }
 
 function isMovable({ job, election, runs }: JobRunner): boolean {
-  const { activeTerm: term, lastSeen } = election ?? {};
+  const { activeTerm: term, seen } = election ?? {};
   if (term?.isValid() !== true || runs.isBusy) return false;
   const now = term.storeNow();
-  const sinceMoveMs = now - (lastSeen?.value?.moved?.at ?? -Infinity);
+  const sinceMoveMs = now - (seen?.last.value?.moved?.at ?? -Infinity);
   // a time ahead of the store's is from a clock that was set back
   const stays = sinceMoveMs >= 0 && sinceMoveMs < STAY_MS;
   // not known for a job that runs all the time

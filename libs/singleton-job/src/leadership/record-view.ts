@@ -1,0 +1,106 @@
+import { type Clock } from '../base/time/clock.js';
+import { leaseOf, lifeOf, replicaOf } from '../store/lease-id.js';
+import * as decide from './decide.js';
+import { ABSENT, type JobRecord, type OwnFields, type SeenRecord } from './record.js';
+import { type Term } from './term.js';
+import { type View } from './view.js';
+
+/** What a new leader finds. */
+export interface Backlog {
+  /** Why the record could be taken. */
+  readonly because: 'first' | 'released' | 'lease-ended' | 'free';
+  /** The last leader that this replica knows of. */
+  readonly after: string | undefined;
+  /** The record before the take. Undefined: there was none. */
+  readonly record: JobRecord | undefined;
+  /** What earlier leaders left in it, and what this replica remembers of its own last term. */
+  readonly left: OwnFields;
+  /** The replica that held the record when its lease ended, and is not this one. Undefined: the record was released. */
+  readonly lostLeader: string | undefined;
+  /** Occurrences up to then may have been claimed in data that are gone. 0: no claim is lost. */
+  readonly claimsLostUntil: number;
+  /** The time of the store when the record was taken. */
+  readonly takenAt: number;
+}
+
+/** What this replica has seen of one record, also what the store may have lost since. Only answers change it. */
+export class RecordView {
+  /** As seen in this incarnation. Undefined: not yet, or a write has made it doubtful. */
+  record: SeenRecord | undefined;
+  /** As seen last, however doubtful by now. */
+  last = ABSENT;
+  /** The order of the answer that has shown it. */
+  order = 0;
+  /** The revision on which it was first seen in this incarnation. */
+  #metOn: number | undefined;
+  /** The newest one that was not absent. */
+  #lastValue: JobRecord = {};
+  #highestToken = 0;
+  #lastLeader: string | undefined;
+  /** The last own term that is over. A run that outlives it still sets its fields. */
+  lastTerm: Term | undefined;
+
+  constructor(private readonly replica: { readonly clock: Clock; readonly view: View }) {}
+
+  learn({ revision, value, isUnreadable }: SeenRecord, order: number): void {
+    this.#metOn ??= revision;
+    this.last = { revision, value, isUnreadable, isAsMet: revision === this.#metOn };
+    this.record = this.last;
+    this.order = order;
+    if (value === undefined) return;
+    this.#lastValue = value;
+    this.#highestToken = Math.max(this.#highestToken, value.fencingToken ?? 0);
+    if (value.holder === undefined) return;
+    this.#lastLeader = replicaOf(value.holder);
+    this.replica.view.meetLife(lifeOf(leaseOf(value.holder)));
+  }
+
+  /** Another incarnation: nothing that was seen counts. */
+  incarnationChanged(): void {
+    this.record = undefined;
+    this.#metOn = undefined;
+  }
+
+  /** Where this replica has no term of it: a stray names one. */
+  get standing(): ReturnType<typeof decide.standing> {
+    return decide.standing(this.last, this.replica.view);
+  }
+
+  /** The living replica that leads by it, where this one has no term of it. */
+  get leader(): string | undefined {
+    const { clock, view } = this.replica;
+    const { holder } = this.last.value ?? {};
+    if (holder === undefined || this.standing !== 'held' || clock.now() >= view.endOf(leaseOf(holder)))
+      return undefined;
+    return replicaOf(holder);
+  }
+
+  /** Until then, by the monotonic clock, no replica may take it. -Infinity: it may be taken. */
+  graceEnd(lifeMs: number): number {
+    const { clock, view } = this.replica;
+    return decide.graceEnd(this.last, view, { now: clock.now(), storeNow: view.storeNow(), lifeMs });
+  }
+
+  /** What a take now finds. */
+  backlog(): Backlog {
+    const { clock, view } = this.replica;
+    const { value } = this.last;
+    const takenAt = view.storeNow();
+    const because = reasonOf(value, view);
+    const after = this.#lastLeader;
+    const lostLeader = because === 'lease-ended' && after !== view.replicaId ? after : undefined;
+    // if the record is gone, what was seen last is still true of the past
+    const left = decide.leftBehind(value ?? this.#lastValue, this.lastTerm);
+    const claimsLostUntil = decide.claimsLostUntil(this.last, view, takenAt, clock.wallNow());
+    return { because, after, record: value, left, lostLeader, claimsLostUntil, takenAt };
+  }
+
+  nextFencingToken(): number {
+    return decide.nextFencingToken(this.last, this.#highestToken, this.replica.view.storeNow());
+  }
+}
+
+function reasonOf(value: JobRecord | undefined, { incarnation }: View): Backlog['because'] {
+  if (value !== undefined) return value.holder === undefined ? 'released' : 'lease-ended';
+  return incarnation.isFirst ? 'first' : 'free';
+}
