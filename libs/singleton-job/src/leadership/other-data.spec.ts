@@ -133,6 +133,17 @@ describe('a record of an older incarnation', () => {
     await world.clock.advance(20_000);
     expect(world.story).toEqual(['9000 a lost job: expired', '13010 b gained job: lease-ended']);
   });
+
+  it('of a leader that has forgotten its term is one that it did not release', async () => {
+    const a = await world.leader();
+    void a.job.election.withdraw('unregistered');
+    world.server.restart(world.server.snapshot());
+    await world.clock.advance(5_000);
+    expect(a.replica.find('job')).toBeUndefined();
+    const again = a.compete('job');
+    await world.clock.advance(20_000);
+    expect(again.term.backlog.lostLeader).toBe('a');
+  });
 });
 
 describe('a stray', () => {

@@ -15,7 +15,10 @@ export interface Backlog {
   readonly record: JobRecord | undefined;
   /** What earlier leaders left in it, and what this replica remembers of its own last term. */
   readonly left: OwnFields;
-  /** The replica that held the record when its lease ended, and is not this one. Undefined: the record was released. */
+  /**
+   * The replica that held the record when its lease ended. Undefined: the record was released, or this replica knows
+   * what it did.
+   */
   readonly lostLeader: string | undefined;
   /** Occurrences up to then may have been claimed in data that are gone. 0: no claim is lost. */
   readonly claimsLostUntil: number;
@@ -88,7 +91,8 @@ export class RecordView {
     const takenAt = view.storeNow();
     const because = reasonOf(value, view);
     const after = this.#lastLeader;
-    const lostLeader = because === 'lease-ended' && after !== view.replicaId ? after : undefined;
+    const isOwn = after === view.replicaId && this.lastTerm !== undefined;
+    const lostLeader = because === 'lease-ended' && !isOwn ? after : undefined;
     // if the record is gone, what was seen last is still true of the past
     const left = decide.leftBehind(value ?? this.#lastValue, this.lastTerm);
     const claimsLostUntil = decide.claimsLostUntil(this.last, view, takenAt, clock.wallNow());
