@@ -1,49 +1,20 @@
 import { type JobEvents, type Reason } from '../base/events/events.js';
 import { leaseOf } from '../store/lease-id.js';
+import { type Candidate } from './candidate.js';
 import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { type Heartbeat } from './heartbeat.js';
 import { type Lease, type OwnLeases } from './lease.js';
-import { type Answer, type Order } from './orders.js';
-import { type Backlog, RecordView } from './record-view.js';
-import { type Command, type JobRecord, type OwnFields, type SeenRecord } from './record.js';
-import { OwnTerm, type Term, type TermEnd, type TermReplica } from './term.js';
+import { type Order } from './orders.js';
+import { RecordView } from './record-view.js';
+import { type Command, type JobRecord, type SeenRecord } from './record.js';
+import { OwnTerm, type TermEnd, type TermReplica } from './term.js';
 import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
 /** A replica does not compete for so long after it stepped down, so that others take the job. */
 export const STAND_BACK_MS = 2_000;
 /** How long a term that is given back waits for its record, if that is not known. */
 const RELEASE_MS = 2_000;
-
-/** What one replica is elected for: a job, or a lock. */
-export interface Candidate {
-  /** Name of the record. */
-  readonly name: string;
-  /**
-   * Replicas even out how many of these each leads: one that leads more takes later. False: it is looked at and taken
-   * at once, because a caller waits.
-   */
-  readonly isSpread: boolean;
-  /**
-   * The store may forget the record so long after its last write. One that is held for longer is written again before.
-   * Left out: never.
-   */
-  readonly forgetAfterMs?: number;
-  /** `lockExpiry`. */
-  readonly lifeMs: number;
-  /** Nothing of it runs, and no run is about to start. After a change to true it calls {@link Election.touch}. */
-  readonly isIdle: boolean;
-  /** The fields that a take writes, made from what earlier leaders left. Left out: none. */
-  inherit?(backlog: Backlog): OwnFields;
-  /** A term begins. Its signal tells the end. */
-  lead(term: Term): void;
-  /** Starts nothing more in this term, which is given back as soon as it is idle. Left out: it starts nothing. */
-  drain?(reason: Reason<'leadershipReleased'>): void;
-  /** A caller wants a run now: the answer, and what is done when the record shows it. Left out: there are no runs. */
-  trigger?(term: Term, commandId: string): Answer;
-  /** The election has looked at what was seen. */
-  looked?(): void;
-}
 
 /** How a term was given back. */
 export type TermRelease = Pick<JobEvents['leadershipReleased'], 'reason' | 'confirmed' | 'runInFlight'>;

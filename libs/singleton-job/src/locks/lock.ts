@@ -2,7 +2,8 @@ import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/loc
 import { givenKey } from './lock.errors.js';
 import { showDuration } from '../base/text/duration.js';
 import { Condition } from './condition.js';
-import { type Candidate, type Election } from '../leadership/election.js';
+import { type Candidate } from '../leadership/candidate.js';
+import { type Election } from '../leadership/election.js';
 import { trustedMs } from '../leadership/lease.js';
 import { labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
