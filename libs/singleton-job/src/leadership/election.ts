@@ -182,10 +182,12 @@ export class Election {
   /** The answer to a sync that left at `order`. */
   learn(record: SeenRecord, order: number): void {
     const { heartbeat, observer, view } = this.replica;
-    if (!this.writer.seen(record.revision, order, view.storeTime)) {
+    // it left before the last write was answered, so it says nothing about the record
+    if (order < this.seen.order) {
       heartbeat.wish(this.name);
       return;
     }
+    this.writer.seen(record.revision, view.storeTime);
     this.#learn(record, order);
     observer.seen?.(this, record);
     this.touch();
@@ -473,7 +475,7 @@ export class Election {
     const ask = { name, ifRevision: seen.last.revision, value: JSON.stringify(value), ...forget };
     const answered = (answer: WriteAnswer): void => {
       this.writer.answered(answer, ask.ifRevision, until);
-      if (answer.revision === undefined) seen.record = undefined;
+      if (answer.revision === undefined) seen.doubt(answer.order);
       else this.#learn({ revision: answer.revision, value }, answer.order);
       change.settled?.(answer);
       this.touch();

@@ -32,7 +32,7 @@ export class RecordView {
   record: SeenRecord | undefined;
   /** As seen last, however doubtful by now. */
   last = ABSENT;
-  /** The order of the answer that has shown it. */
+  /** The order of the newest answer about it, to a sync or to a write. */
   order = 0;
   /** The revision on which it was first seen in this incarnation. */
   #metOn: number | undefined;
@@ -56,6 +56,12 @@ export class RecordView {
     if (value.holder === undefined) return;
     this.#lastLeader = replicaOf(value.holder);
     this.replica.view.meetLife(lifeOf(leaseOf(value.holder)));
+  }
+
+  /** A write has the answer of this order, and may have changed the record or not. */
+  doubt(order: number): void {
+    this.record = undefined;
+    this.order = order;
   }
 
   /** Another incarnation: nothing that was seen counts. */

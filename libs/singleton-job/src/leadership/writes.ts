@@ -117,8 +117,6 @@ export class Writer {
   sentAt = -Infinity;
   /** Why the last one had no answer. Undefined: it had one. */
   failure: unknown;
-  /** The order of the last answer. */
-  #order = 0;
   /**
    * By the clock of the store: an unknown one may be carried out until then, so the record is read once more after it.
    */
@@ -147,9 +145,8 @@ export class Writer {
     this.sentAt = now;
   }
 
-  answered({ revision, failure, order }: WriteAnswer, ifRevision: number, until: number): void {
+  answered({ revision, failure }: WriteAnswer, ifRevision: number, until: number): void {
     this.isOpen = false;
-    this.#order = order;
     this.failure = failure;
     this.#failures = revision === undefined ? this.#failures + 1 : 0;
     // an unknown one may have changed the record itself
@@ -157,16 +154,11 @@ export class Writer {
     if (failure !== undefined) this.#doubtUntil = Math.max(this.#doubtUntil, until);
   }
 
-  /**
-   * Whether an answer to a sync says anything about the record: one that left before the last write was answered does
-   * not.
-   */
-  seen(revision: number, order: number, storeTime: number): boolean {
-    if (order < this.#order) return false;
+  /** An answer to a sync that left after the last write was answered. */
+  seen(revision: number, storeTime: number): void {
     if (storeTime >= this.#doubtUntil) this.#doubtUntil = -Infinity;
     // another replica was faster
     if (this.#failedOn !== undefined && revision !== this.#failedOn) this.#failures = 0;
-    return true;
   }
 
   /** Another incarnation. */
