@@ -193,7 +193,7 @@ export class SingletonJobRegistry {
   }
 
   #statusOf(runner: JobRunner): JobStatus {
-    const { statistics } = this.parts;
+    const { clock, statistics } = this.parts;
     const { job, runs, election } = runner;
     const { activeTerm: term, pausedAt, leader = null } = election ?? {};
     return {
@@ -203,7 +203,7 @@ export class SingletonJobRegistry {
       role: this.#roleOf(runner),
       leader,
       fencingToken: term?.fencingToken ?? null,
-      leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
+      leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.deadline.now - clock.now()), 0),
       runningSince: runs.inFlight?.info.startedAt.toISOString() ?? null,
       lastRun: statistics.lastRunOf(job.name),
       counters: statistics.countersOf(job.name),

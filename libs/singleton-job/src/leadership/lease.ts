@@ -94,14 +94,14 @@ export class OwnLeases {
   }
 
   /** It is not used any more. The next one of this life has another id. */
-  end(lease: Lease): void {
-    if (this.get(lease.lifeMs) === lease) this.#byLife.delete(lease.lifeMs);
+  #end({ lifeMs }: Lease): void {
+    this.#byLife.delete(lifeMs);
   }
 
   /** Those that are past their deadline. */
   expire(): void {
     const now = this.clock.now();
-    for (const lease of this.all) if (lease.deadline !== undefined && now >= lease.deadline.now) this.end(lease);
+    for (const lease of this.all) if (lease.deadline !== undefined && now >= lease.deadline.now) this.#end(lease);
   }
 
   /** All, and no run starts under them from now on. */
@@ -116,7 +116,7 @@ export class OwnLeases {
       if (leases.has(lease.id)) {
         lease.mustGrant = false;
         lease.extend(sent);
-      } else this.end(lease);
+      } else this.#end(lease);
     }
   }
 
@@ -124,7 +124,7 @@ export class OwnLeases {
   incarnationChanged(): void {
     for (const lease of this.all) {
       if (lease.deadline === undefined || lease.isValid(this.clock)) lease.mustGrant = true;
-      else this.end(lease);
+      else this.#end(lease);
     }
   }
 }

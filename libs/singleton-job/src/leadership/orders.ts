@@ -44,10 +44,8 @@ export class Orders {
     // the next command may be there already
     const isNext = value.command?.id !== pending.id && pending.fields !== undefined && shows(value, pending.fields);
     if (answer === undefined && !isNext) return undefined;
-    this.#close(pending);
-    if (answer !== RELEASING) return pending;
-    pending.cancel?.();
-    return undefined;
+    this.#close(pending, answer !== RELEASING);
+    return answer === RELEASING ? undefined : pending;
   }
 
   /** The command to answer now. An answer that the record does not show is given up, when it cannot arrive any more. */
@@ -55,8 +53,7 @@ export class Orders {
     const { pending } = this;
     if (pending !== undefined) {
       if (command?.id === pending.id && view.storeTime < pending.until) return undefined;
-      this.#close(pending);
-      pending.cancel?.();
+      this.#close(pending, false);
     }
     if (command === undefined || command.outcome !== undefined || this.ignored.has(command.id)) return undefined;
     return view.storeNow() < command.until ? command : undefined;
@@ -68,8 +65,9 @@ export class Orders {
   }
 
   /** Once, also if an old snapshot shows it again. */
-  #close({ id }: Order): void {
+  #close({ id, cancel }: Order, isCarriedOut: boolean): void {
     this.pending = undefined;
     this.ignored.add(id);
+    if (!isCarriedOut) cancel?.();
   }
 }

@@ -309,8 +309,7 @@ export class Replica implements ElectionReplica, StoreListener {
 
   #answered(sync: Sync, result: SyncResult): void {
     const { request, sent, order } = sync;
-    const isNew = this.view.isOther(result.incarnation);
-    this.view.learn(result, sent);
+    const isNew = this.view.learn(result, sent);
     this.heartbeat.answered(this.view.leases.size);
     this.failure = undefined;
     this.observer.synced?.(sync, result, isNew);

@@ -108,11 +108,6 @@ export class OwnTerm {
     return this.reclaim?.by ?? this.lease.deadline ?? this.startedAt;
   }
 
-  /** Milliseconds until the deadline, by the monotonic clock. */
-  get remainingMs(): number {
-    return this.deadline.now - this.replica.clock.now();
-  }
-
   /** The time of the store. */
   storeNow(): number {
     return this.replica.view.storeNow();

@@ -55,18 +55,15 @@ export class View {
     return this.#seenAt + (this.leases.get(lease) ?? 0);
   }
 
-  /** Whether an answer shows other data than those of before. */
-  isOther({ id }: Incarnation): boolean {
-    return id !== '' && !this.isEmpty && this.incarnation.id !== id;
-  }
-
-  learn({ time, incarnation, leases: all }: SyncResult, sent: Instant): void {
+  /** Whether the answer shows other data than those of before. */
+  learn({ time, incarnation, leases: all }: SyncResult, sent: Instant): boolean {
     // another program may have put something there
     const leases = new Map([...all].filter(([id]) => isLeaseId(id)));
     const areSame = leases.size === this.leases.size && [...leases.keys()].every((id) => this.leases.has(id));
     this.hasOtherLeases = this.isEmpty || !areSame;
     this.isUnnoted = incarnation.id === '';
-    if (!this.isUnnoted && this.incarnation.id !== incarnation.id) {
+    const isNew = !this.isUnnoted && this.incarnation.id !== incarnation.id;
+    if (isNew) {
       this.sawAnother = !this.isEmpty;
       this.incarnation = incarnation;
       this.metAt = instant(this.clock);
@@ -77,6 +74,7 @@ export class View {
     this.leases = leases;
     if (!areSame) this.replicas = new Set([...leases.keys()].map(replicaOf)).size;
     for (const id of leases.keys()) this.meetLife(lifeOf(id));
+    return isNew && this.sawAnother;
   }
 
   meetLife(lifeMs: number): void {

@@ -7,17 +7,6 @@ import { type View } from './view.js';
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 3_000;
 
-/** How a record is to change. */
-export interface RecordChange {
-  readonly value: JobRecord;
-  /** By the clock of the store, it is not carried out after that. Left out: the end of the own lease. */
-  readonly until?: number | undefined;
-  /** Other replicas are to look at it now. @default true */
-  readonly isPublished?: boolean;
-  /** Called when the answer has been seen. */
-  readonly settled?: (answer: WriteAnswer) => void;
-}
-
 /** A write of one record. */
 export interface RecordWrite {
   readonly ask: Write;
@@ -27,6 +16,13 @@ export interface RecordWrite {
   readonly isPublished: boolean;
   /** Called in a turn. */
   readonly answered: (answer: WriteAnswer) => void;
+}
+
+/** How a record is to change. Left out: until the end of the own lease, and published. */
+export interface RecordChange extends Partial<Pick<RecordWrite, 'until' | 'isPublished'>> {
+  readonly value: JobRecord;
+  /** Called when the answer has been seen. */
+  readonly settled?: (answer: WriteAnswer) => void;
 }
 
 export interface WriteAnswer {
@@ -96,16 +92,9 @@ export class Outbox {
     const names = writes.flatMap(({ ask, isPublished }, index) =>
       isPublished && (failure ?? revisions[index]) !== undefined ? ask.name : [],
     );
-    if (names.length > 0) void this.#publish(names);
-  }
-
-  /** Its failure is no failure of anything else. */
-  async #publish(names: readonly string[]): Promise<void> {
-    try {
-      await this.store.publish?.(names);
-    } catch {
-      // the replicas look at their next heartbeat
-    }
+    const publish = async (): Promise<void> => this.store.publish?.(names);
+    // a failure of a message is no failure of anything else
+    if (names.length > 0) publish().catch(() => undefined);
   }
 }
 
