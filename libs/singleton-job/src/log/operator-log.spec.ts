@@ -136,6 +136,13 @@ describe('The log', () => {
     expect(lines[0]).toMatchSnapshot();
   });
 
+  it('has a warning for the first failure of observers at an event, and details for the next', () => {
+    const { lines, notify } = setup();
+    for (const event of ['runFailed', 'runFailed', 'runSlow'] as const)
+      notify('observerFailed', { event, error: new Error('oops') });
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(['warn', 'debug', 'warn']);
+  });
+
   it('has no line for a run that begins and succeeds', () => {
     const { lines, notify } = setup();
     notify('runStarted', RUN);
