@@ -30,8 +30,9 @@ describe('the local times of a cron job', () => {
     const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'longOffset' } as const;
     const format = new Intl.DateTimeFormat('en-GB', { timeZone, ...parts });
     const found = new Set<number>();
-    // from any instant on
-    for (let at = Date.parse(from) - 1; at < Date.parse(to); at += 60_000) found.add(schedule.next(at) ?? NaN);
+    // from any instant on, and none that has passed
+    for (let at = Date.parse(from) - 1; at < Date.parse(to); at += 60_000)
+      found.add(Math.max(schedule.next(at) ?? Infinity, at));
     const shown = [...found]
       .filter((at) => at <= Date.parse(to))
       .map((at) => format.format(at).replace(':00 GMT', ' '));
