@@ -11,6 +11,9 @@ import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 const once = interval(3_600_000);
+const explode = (): never => {
+  throw new Error('looked at');
+};
 type Step = 'pause' | 'resume' | 'spoil' | 'repair' | 'cut' | 'heal' | 'keep' | 'go back';
 
 describe('A follower', () => {
@@ -167,7 +170,7 @@ describe('A run', () => {
       expect(assertLeader(run)).toThrow(LeaseLostError);
       await replicas.clock.advance(11_000);
       expect(assertLeader(run)).not.toThrow();
-      expect(run.signal.aborted).toBe(false);
+      expect([run.wasRefused, run.signal.aborted]).toEqual([false, false]);
     });
 
     it('also after its end', async () => {
@@ -202,6 +205,24 @@ describe('A run', () => {
     await replicas.clock.advance(100_000);
     const slow = a.observer.of('runSlow').map(({ elapsedMs, abortCode }) => [elapsedMs, abortCode]);
     expect(slow).toEqual(reports.map(([elapsedMs, code]) => [elapsedMs, code]));
+  });
+
+  it.each<[string, (run: JobRun) => unknown]>([
+    [
+      'throws what cannot be looked at',
+      () => {
+        throw new Proxy(new Error(), { get: explode, getPrototypeOf: explode });
+      },
+    ],
+    [
+      'rejects with the reason of its signal, which has not fired',
+      ({ signal }) => Promise.reject(signal.reason as Error),
+    ],
+  ])('fails if it %s', async (_, run) => {
+    const a = replicas.start('a', [job({ run })]);
+    await replicas.clock.advance(1_000);
+    expect(runs(a.observer.eventLines)).toEqual(['1000 runStarted schedule', '1000 runFailed schedule']);
+    expect(a.observer.of('observerFailed')).toEqual([]);
   });
 
   it('cannot change the payloads of observers', async () => {

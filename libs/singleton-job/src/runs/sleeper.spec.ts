@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock, settle } from '../testing/manual-clock.js';
 import { type Timer } from '../base/time/clock.js';
@@ -20,13 +21,14 @@ function setup(clock = new ManualClock()) {
 }
 
 describe('A sleeper', () => {
-  it('sleeps again and again, 30 s at most', async () => {
-    const { clock, sleep, woken } = setup();
+  it('sleeps again and again, 30 s at most, with one listener on its signal', async () => {
+    const { clock, quitting, sleep, woken } = setup();
     for (const delayMs of [100, 50, 0, 60_000]) {
       void sleep(delayMs);
       await clock.advance(delayMs);
     }
     expect(woken).toEqual([100, 150, 150, 30_150]);
+    expect(getEventListeners(quitting.signal, 'abort')).toHaveLength(1);
   });
 
   it('wakes as soon as its signal aborts, and does not sleep again', async () => {
