@@ -51,29 +51,16 @@ const MESSAGES: readonly (readonly [said: string, about: FailedRequest])[] = [
 
 /** What is not in {@link MESSAGES}: whether a person has to act, and what for. */
 const CODES: readonly (readonly [code: LockStoreError['code'], said: string])[] = [
-  ['STORE_MISCONFIGURED', 'NOAUTH Authentication required.'],
   ['STORE_MISCONFIGURED', 'ERR invalid password'],
-  ['STORE_MISCONFIGURED', 'NOPERM No permissions to access a key script: 6f2, on @user_script:9.'],
-  ['STORE_MISCONFIGURED', 'WRONGTYPE Operation against a key holding the wrong kind of value'],
-  ['STORE_MISCONFIGURED', `${IN_A_SCRIPT}WRONGTYPE Operation against a key holding the wrong kind of value`],
   ['STORE_MISCONFIGURED', "CROSSSLOT Keys in request don't hash to the same slot"],
   ['STORE_MISCONFIGURED', 'ERR Unknown Redis command called from script script: 6f2, on @user_script:9.'],
   ['STORE_MISCONFIGURED', 'ERR SELECT is not allowed in cluster mode'],
   ['STORE_MISCONFIGURED', 'ERR scripting support is disabled'],
-  ['STORE_REFUSED_WRITE', "OOM command not allowed when used memory > 'maxmemory'. script: 6f2, on @user_script:22."],
-  ['STORE_REFUSED_WRITE', `${IN_A_SCRIPT}@user_script: 22: -OOM command not allowed when used memory > 'maxmemory'.`],
   [
     'STORE_REFUSED_WRITE',
     'MISCONF Redis is configured to save RDB snapshots, but is currently unable to persist on disk.',
   ],
-  ['STORE_UNREACHABLE', 'Connection is closed.'],
-  ['STORE_UNREACHABLE', 'getaddrinfo ENOTFOUND redis'],
-  ['STORE_UNREACHABLE', 'connect ETIMEDOUT'],
-  ['STORE_UNREACHABLE', 'LOADING Redis is loading the dataset in memory'],
-  ['STORE_UNREACHABLE', "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."],
-  ['STORE_UNREACHABLE', 'CLUSTERDOWN The cluster is down'],
   ['STORE_UNREACHABLE', 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.'],
-  ['STORE_UNREACHABLE', 'ERR max number of clients reached'],
 ];
 
 describe('an error of Redis', () => {
