@@ -155,8 +155,8 @@ export class CronLoop {
     if (aheadMs <= EARLIEST_MS) return true;
     const clocks = { node: replica.id, store: storeName };
     notify('warning', clockAhead(job.name, clocks, { scheduledAt: new Date(newest), aheadMs }));
-    // checked again and again: a clock may be corrected, or this host suspended
-    while (!sleeper.isOver && term.storeNow() < newest) await sleeper.sleep(newest - term.storeNow());
+    // after that the clock of the store decides, as after any late wake-up
+    await sleeper.sleep(newest - term.storeNow());
     return false;
   }
 
