@@ -20,11 +20,6 @@ describe('a fake run', () => {
     expect(run.startedAt).toEqual(scheduledAt);
   });
 
-  it('has its defaults where it is given undefined', () => {
-    const unset = { job: undefined, kind: undefined, cause: undefined, scheduledAt: undefined, startedAt: undefined };
-    expect(new FakeRun({ ...unset, fencingToken: undefined })).toEqual(new FakeRun());
-  });
-
   it.each<RunAbortCode>(['LEASE_LOST', 'SHUTDOWN', 'TIMEOUT', 'SUPERSEDED'])('can be aborted with %s', (code) => {
     const run = new FakeRun({ job: 'price-tick' });
     run.abort(code);

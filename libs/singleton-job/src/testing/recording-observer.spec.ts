@@ -12,6 +12,8 @@ describe('a recording observer', () => {
     await clock.advance(500);
     notify('leadershipLost', { job: 'price-tick', fencingToken: 7, reason: 'expired' });
     expect(recorder.eventLines).toEqual(['0 leadershipGained', '500 leadershipLost expired']);
+    notify('leadershipLost', { job: 'another', fencingToken: 7, reason: 'expired' });
+    expect(recorder.eventLines.at(-1)).toBe('500 leadershipLost another expired');
     expect(recorder.of('leadershipGained')).toEqual([{ job: 'price-tick', fencingToken: 7, because: 'first' }]);
   });
 });
