@@ -68,13 +68,4 @@ describe('In a rolling deploy', () => {
       ).toEqual([]);
     },
   );
-
-  it('a version without the job never reads its record', async () => {
-    const both = () => [job(), job({ name: 'report' })];
-    const [a, without] = [replicas.start('a', both()), replicas.start('b', [job()]), replicas.start('c', both())];
-    await replicas.clock.advance(5_500);
-    await a.pool.stop();
-    await replicas.clock.advance(5_000);
-    expect(without.store.sent.filter(({ names }) => names.includes(jobRecord('report')))).toEqual([]);
-  });
 });

@@ -16,20 +16,6 @@ describe('The health of a replica', () => {
 
   const startWith = (...jobs: Job[]) => replicas.start('a', jobs);
 
-  it('stays good while jobs of every kind run on time', async () => {
-    const { health } = startWith(
-      job({ name: 'seldom', schedule: fixedRate(6 * MINUTE_MS, { offsetMs: 0 }) }),
-      job({ name: 'dropping', schedule: fixedRate(5_000, { offsetMs: 0 }), run: lasting(replicas.clock, 20_000) }),
-      job({ name: 'pausing', schedule: interval(2 * MINUTE_MS), run: lasting(replicas.clock, MINUTE_MS) }),
-      job({ name: 'report', schedule: cron('*/5 * * * *', { timeZone: 'UTC' }) }),
-    );
-    await replicas.clock.advance(1);
-    for (let minute = 0; minute < 15; minute++) {
-      expect(health.report()).toEqual(WELL);
-      await replicas.clock.advance(MINUTE_MS);
-    }
-  });
-
   it.each([
     [3_000, 13_000, true],
     [undefined, 20_000, false],

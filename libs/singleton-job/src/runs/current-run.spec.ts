@@ -21,11 +21,4 @@ describe('The current run', () => {
     expect(seen.toSorted()).toEqual(['one', 'two']);
     expect(currentRun()).toBeUndefined();
   });
-
-  it('is not known without the interceptor', async () => {
-    let seen: unknown = 'nothing ran';
-    replicas.start('a', [job({ run: () => (seen = currentRun()) })]);
-    await replicas.clock.advance(1_000);
-    expect(seen).toBeUndefined();
-  });
 });

@@ -14,7 +14,7 @@ const once = interval(3_600_000);
 const explode = (): never => {
   throw new Error('looked at');
 };
-type Step = 'pause' | 'resume' | 'spoil' | 'repair' | 'cut' | 'heal' | 'keep' | 'go back';
+type Step = 'pause' | 'resume' | 'spoil' | 'repair' | 'cut' | 'heal' | 'keep' | 'go back' | 'lose';
 
 describe('A follower', () => {
   const replicas = useReplicas();
@@ -33,7 +33,7 @@ describe('A follower', () => {
     expect(b.observer.of('leaderChanged').map(({ leader }) => leader)).toEqual(['a', 'a']);
   });
 
-  const [BEGIN, END] = ['paused', 'resumed: resumed'];
+  const [BEGIN, END, LOST] = ['paused', 'resumed: resumed', 'resumed: data-lost'];
 
   it.each<[string, readonly Step[], readonly string[]]>([
     ['and of neither while the record cannot be read', ['pause', 'spoil', 'repair', 'resume'], [BEGIN, END]],
@@ -42,6 +42,11 @@ describe('A follower', () => {
       'and of none when an older record shows an older pause',
       ['pause', 'keep', 'resume', 'pause', 'go back'],
       [BEGIN, END, BEGIN, BEGIN],
+    ],
+    [
+      'and once of its loss with the data of the store',
+      ['pause', 'resume', 'pause', 'lose'],
+      [BEGIN, END, BEGIN, LOST],
     ],
     ['and once of one that is repeated after a restart of the store', ['pause', 'keep', 'go back', 'pause'], [BEGIN]],
   ])('tells of a pause and its end, %s', async (_, steps, told) => {
@@ -60,6 +65,7 @@ describe('A follower', () => {
       'go back': () => {
         server.restart(kept);
       },
+      lose: server.loseData.bind(server, undefined),
     };
     for (const step of steps) {
       void actions[step]();
@@ -252,25 +258,5 @@ describe('A triggered run of an interval with a long delay', () => {
     expect([order?.outcome, trigger()?.outcome]).toEqual(['started', 'lease-unconfirmed']);
     expect(a.observer.of('runStarted')).toHaveLength(1);
     expect(runner?.election?.term?.own.run).toMatchObject({ outcome: 'cancelled' });
-  });
-
-  it('does not start after its term was given back while its start was recorded', async () => {
-    const released: string[] = [];
-    for (let turns = 0; turns < 20; turns += 1) {
-      replicas.begin();
-      const a = replicas.start('a', [job({ schedule: interval(60_000), run: lasting(replicas.clock, 30_000) })]);
-      await replicas.clock.advance(31_500);
-      const answer = a.store.holdAnswers();
-      const triggered = a.registry.trigger('tick');
-      await replicas.clock.advance(10);
-      answer();
-      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-      a.pool.find('tick')?.election?.stepDown('stepped-down');
-      await replicas.clock.advance(5);
-      const { started } = await triggered;
-      if (started && replicas.server.holderOf('tick') === undefined) released.push(`after ${String(turns)} turns`);
-      await replicas.end();
-    }
-    expect(released).toEqual([]);
   });
 });
