@@ -16,8 +16,9 @@ describe('A lock that is granted', () => {
       replica,
       storeName: 'Redis',
     });
-    const term = { name: lock.name, signal: new AbortController().signal, end: undefined, deadline: { now: 9_000 } };
-    return { lock, term: term as unknown as Term };
+    const facts = { name: lock.name, signal: new AbortController().signal, deadline: { now: 9_000 } };
+    const term = (end: () => Term['end']) => Object.defineProperty({ ...facts }, 'end', { get: end }) as object as Term;
+    return { lock, term };
   }
 
   it('just as its caller aborts is released', async () => {
@@ -26,7 +27,7 @@ describe('A lock that is granted', () => {
     const acquired = lock.acquire(60_000, [stop.signal]);
     await settle();
     stop.abort(new Error('enough'));
-    lock.lead(term);
+    lock.lead(term(() => undefined));
     await expect(acquired).rejects.toThrow('enough');
     expect(lock.owner).toBeUndefined();
   });
@@ -34,16 +35,13 @@ describe('A lock that is granted', () => {
   it('just after its caller was refused is its own', async () => {
     const { lock, term } = setup();
     // the lock was lost, and is granted again as soon as a refusal has looked at that
-    lock.lead(
-      Object.defineProperty({ ...term }, 'end', {
-        get: () => {
-          queueMicrotask(() => {
-            lock.lead(term);
-          });
-          return 'expired';
-        },
-      }),
-    );
+    const lost = term(() => {
+      queueMicrotask(() => {
+        lock.lead(term(() => undefined));
+      });
+      return 'expired';
+    });
+    lock.lead(lost);
     const handle = await lock.acquire(0, []);
     expect(handle).not.toBeNull();
     expect(lock.owner).toBe(handle);

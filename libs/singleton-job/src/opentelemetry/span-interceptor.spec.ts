@@ -1,52 +1,60 @@
 import { expect, it } from '@jest/globals';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { getEventListeners } from 'node:events';
-import { LeaseLostError } from '../base/errors/run.errors.js';
+import { LeaseLostError, type RunAbortCode } from '../base/errors/run.errors.js';
 import { FakeRun } from '../testing/index.js';
 import { spanInterceptor } from './span-interceptor.js';
 
-const fails = () => {
-  throw new Error('no report');
+/** What a run does or meets, one after the other. */
+type Step = (run: FakeRun) => void;
+
+const abort =
+  (code: RunAbortCode): Step =>
+  (run) => {
+    run.abort(code);
+  };
+const loseLease: Step = (run) => {
+  run.loseLease();
 };
-const throwsText = () => {
-  throw 'no report' as unknown as Error;
+const assertLeader: Step = (run) => {
+  run.assertLeader();
 };
+const assertInVain: Step = (run) => {
+  expect(() => {
+    run.assertLeader();
+  }).toThrow(LeaseLostError);
+};
+const fail =
+  (reason: unknown = new Error('no report')): Step =>
+  () => {
+    throw reason as Error;
+  };
+const lost = new LeaseLostError('fake-job');
 const isStopped = { signal: AbortSignal.abort(new Error('the test is over')) };
 
-it.each<[string, string, (run: FakeRun) => unknown, FakeRun?]>([
-  ['succeeded', 'succeeded', () => undefined],
-  ['succeeded in spite of its signal', 'succeeded TIMEOUT, aborted', (run) => void run.abort('TIMEOUT')],
-  ['is cancelled if it fails after its signal', 'cancelled TIMEOUT, aborted', (run) => (run.abort('TIMEOUT'), fails())],
-  ['is cancelled if its signal had fired before', 'cancelled UNKNOWN, aborted', fails, new FakeRun(isStopped)],
-  [
-    'is cancelled if assertLeader() threw',
-    'cancelled LEASE_LOST, aborted',
-    (run) => (run.loseLease(), run.assertLeader()),
-  ],
-  [
-    'is cancelled once if its signal has told the same',
-    'cancelled LEASE_LOST, aborted',
-    (run) => (run.abort('LEASE_LOST'), run.assertLeader()),
-  ],
-  [
-    'is cancelled if it threw another error after assertLeader()',
-    'cancelled LEASE_LOST, aborted',
-    (run) => (run.loseLease(), expect(() => (run.assertLeader(), 0)).toThrow(LeaseLostError), fails()),
-  ],
-  [
-    'failed if it never called assertLeader()',
-    `failed LeaseLostError, exception, error: ${new LeaseLostError('fake-job').message}`,
-    ({ job }) => Promise.reject(new LeaseLostError(job)),
-  ],
-  ['failed if it threw no error', "failed _OTHER, exception, error: 'no report'", throwsText],
-])('The span of a run %s', async (_what, told, work, run = new FakeRun()) => {
+it.each<[string, string, readonly Step[], FakeRun?]>([
+  ['succeeded', 'succeeded', []],
+  ['succeeded in spite of its signal', 'succeeded TIMEOUT, aborted', [abort('TIMEOUT')]],
+  ['is cancelled if it fails after its signal', 'cancelled TIMEOUT, aborted', [abort('TIMEOUT'), fail()]],
+  ['is cancelled if its signal had fired before', 'cancelled UNKNOWN, aborted', [fail()], new FakeRun(isStopped)],
+  ['is cancelled if assertLeader() threw', 'cancelled LEASE_LOST, aborted', [loseLease, assertLeader]],
+  ['and its signal are cancelled once', 'cancelled LEASE_LOST, aborted', [abort('LEASE_LOST'), assertLeader]],
+  ['is cancelled if it failed after that', 'cancelled LEASE_LOST, aborted', [loseLease, assertInVain, fail()]],
+  ['failed without that', `failed LeaseLostError, exception, error: ${lost.message}`, [fail(lost)]],
+  ['failed if it threw no error', "failed _OTHER, exception, error: 'no report'", [fail('no report')]],
+])('The span of a run %s', async (_what, told, steps, run = new FakeRun()) => {
   const exporter = new InMemorySpanExporter();
   const tracerProvider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  const { intercept } = spanInterceptor(tracerProvider.getTracer('test'));
-  await Promise.allSettled([intercept(run, async () => work(run))]);
-  const [{ attributes, events, status } = fails()] = exporter.getFinishedSpans();
-  const said = ['job.outcome', 'job.abort_code', 'error.type'].flatMap((name) => attributes[name] ?? []).join(' ');
-  const failure = status.message === undefined ? [] : `error: ${status.message}`;
-  expect([said, ...events.map(({ name }) => name), failure].flat().join(', ')).toBe(told);
+  const interceptor = spanInterceptor(tracerProvider.getTracer('test'));
+  const work = async (): Promise<void> => {
+    await Promise.resolve();
+    for (const step of steps) step(run);
+  };
+  await Promise.allSettled([interceptor.intercept(run, work)]);
+  const [span] = exporter.getFinishedSpans();
+  const said = ['job.outcome', 'job.abort_code', 'error.type'].flatMap((name) => span?.attributes[name] ?? []);
+  const events = span?.events.map(({ name }) => name) ?? [];
+  const error = span?.status.message === undefined ? [] : [`error: ${span.status.message}`];
+  expect([said.join(' '), ...events, ...error].join(', ')).toBe(told);
   expect(getEventListeners(run.signal, 'abort')).toEqual([]);
 });
