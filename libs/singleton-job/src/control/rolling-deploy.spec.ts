@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { jobRecord } from '../leadership/record.js';
 import { type JobRun } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';

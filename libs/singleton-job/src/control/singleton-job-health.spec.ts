@@ -1,9 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Job } from '../jobs/job.js';
-import { cron } from '../schedule/cron/cron.js';
-import { fixedRate } from '../schedule/fixed-rate.js';
-import { interval } from '../schedule/interval.js';
-import { job, lasting } from '../../../../test/support/job.js';
+import { job } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { jobRecord } from '../leadership/record.js';
 

@@ -3,8 +3,6 @@ import { LeaseLostError, RunAbortedError } from '../base/errors/run.errors.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { FakeRun } from '../testing/index.js';
 import { settle } from '../testing/manual-clock.js';
-import { job } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { intercept } from './intercept.js';
 
 const boom = new Error('boom');
@@ -76,24 +74,16 @@ describe('An interceptor', () => {
     };
     expect(await around(late, undefined, run)).toEqual([expect.any(error), 0]);
   });
-});
 
-describe('Interceptors', () => {
-  const replicas = useReplicas();
-
-  it('wrap each run, the first outermost', async () => {
+  it('wraps those after it, and the job', async () => {
     const calls: string[] = [];
     const named = (name: string): RunInterceptor => ({
       intercept: async (run, next) => {
         calls.push(`${name} before ${run.job}`);
-        const result = await next();
-        calls.push(`${name} after ${String(result)}`);
-        return result;
+        calls.push(`${name} after ${String(await next())}`);
       },
     });
-    const work = job({ run: () => calls.push('run') });
-    replicas.start('a', [work], { interceptors: [named('outer'), named('inner')] });
-    await replicas.clock.advance(1_000);
-    expect(calls).toEqual(['outer before tick', 'inner before tick', 'run', 'inner after 3', 'outer after 3']);
+    await intercept([named('outer'), named('inner')], new FakeRun({ job: 'tick' }), () => calls.push('run'));
+    expect(calls).toEqual(['outer before tick', 'inner before tick', 'run', 'inner after 3', 'outer after undefined']);
   });
 });

@@ -163,16 +163,6 @@ describe('A stop', () => {
     expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false, runInFlight: true }]);
   });
 
-  it('waits for no answer to its releases while the connection is silent', async () => {
-    const a = replicas.start('a', [job(), job({ name: 'other' })]);
-    await replicas.clock.advance(100);
-    a.store.partition();
-    const stopping = stop(a, 'close');
-    await replicas.clock.advance(1_600);
-    expect(stopping.isOver).toBe(true);
-    expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false }, { confirmed: false }]);
-  });
-
   it.each([
     ['a record that became unknown during a run', 3_050, 300],
     ['the answer to a claim', 3_900, 200],

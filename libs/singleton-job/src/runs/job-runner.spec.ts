@@ -4,7 +4,6 @@ import { JobRun } from '../jobs/job-run.js';
 import { LeaseLostError, RunAbortedError } from '../base/errors/run.errors.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
-import { whileLeader } from '../schedule/while-leader.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
@@ -86,10 +85,8 @@ describe('A run whose leader is gone', () => {
 
   it.each<[string, Job['schedule'], number, ('kill' | 'cut off' | 'trigger')?, number?]>([
     ['once, by the next leader: a cron job', everyMinute, MINUTE + 1],
-    ['once: a long interval', interval(MINUTE), 1],
     ['once: a trigger', everyMinute, 1, 'trigger'],
     ['once: a short interval that has lasted 10 s', interval(1_000), 11_000],
-    ['once: @WhileLeader that has lasted 10 s', whileLeader(1_000), 11_000],
     ['once: a leader that lost its lease', everyMinute, MINUTE + 1, 'cut off'],
     ['not, if its start was not written: a short interval that has not lasted 10 s', interval(1_000), 5_000, 'kill', 0],
   ])('is reported %s', async (_, schedule, afterMs, how = 'kill', times = 1) => {

@@ -4,7 +4,6 @@ import { type JobEvents } from '../../base/events/events.js';
 import { OnJobEvent } from '../../jobs/on-job-event.js';
 import { Cron, FixedRate } from '../../jobs/job.decorators.js';
 import { InvalidJobsError, InvalidOptionsError } from '../../base/errors/mistakes.errors.js';
-import { type ManualClock } from '../manual-clock.js';
 import { type Duration } from '../../base/text/duration.js';
 import { InMemoryReplicas } from './in-memory-replicas.js';
 
