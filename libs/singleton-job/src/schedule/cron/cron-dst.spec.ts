@@ -23,19 +23,19 @@ describe('the local times of a cron job', () => {
       autumn,
       '01:00 -04:00, 01:00 -05:00, 02:00 -05:00',
     ],
+    ['at the end of what is repeated come after both passes', '0 2 * * *', autumn, '02:00 -05:00'],
     ['that are repeated may be half an hour', '45 1 * * *', autumnByHalfAnHour, '01:45 +11:00'],
     ['on a day that a zone leaves out come when the next begins', '0 6 * * *', leftOut, '00:00 +14:00, 06:00 +14:00'],
   ] as const)('%s: %s', (_rule, expression, [timeZone, from, to], expected) => {
     const schedule = cron(expression, { timeZone });
     const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'longOffset' } as const;
     const format = new Intl.DateTimeFormat('en-GB', { timeZone, ...parts });
-    const found = new Set<number>();
-    // from any instant on, and none that has passed
-    for (let at = Date.parse(from) - 1; at < Date.parse(to); at += 60_000)
-      found.add(Math.max(schedule.next(at) ?? Infinity, at));
-    const shown = [...found]
-      .filter((at) => at <= Date.parse(to))
-      .map((at) => format.format(at).replace(':00 GMT', ' '));
-    expect(shown.join(', ')).toBe(expected);
+    const [begin, end] = [from, to].map((at) => Date.parse(at)) as [number, number];
+    const found: number[] = [];
+    for (let at = schedule.next(begin - 1); at !== undefined && at <= end; at = schedule.next(at)) found.push(at);
+    expect(found.map((at) => format.format(at).replace(':00 GMT', ' ')).join(', ')).toBe(expected);
+    // from any instant on
+    for (let at = begin - 1; at < end; at += 60_000)
+      expect(schedule.next(at)).toBe(found.find((due) => due > at) ?? schedule.next(end));
   });
 });

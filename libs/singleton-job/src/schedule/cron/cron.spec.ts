@@ -18,6 +18,7 @@ function upcoming(schedule: CronSchedule, count: number, after: string): string 
 describe('a cron expression', () => {
   it.each<[rule: string, expression: string, expected: string, after?: string, timeZone?: string]>([
     ['is in the local time of its zone', '0 3 * * *', '01-01T19:00 01-02T19:00', '2027-01-01', 'Asia/Singapore'],
+    ['follows the clocks until then', '*/30 3 1 7 *', '07-01T07:00 07-01T07:30', '2027-01-01', 'America/New_York'],
     ['has minutes first if it has five fields', '5 1 * * *', '01-01T01:05'],
     ['matches either of day and weekday when both are restricted', '0 0 13 * FRI', '01-08 01-13 01-15 01-22'],
     ['has to match by both when the day begins with *', '0 0 */2 * 1', '01-11 01-25 02-01 02-15'],
