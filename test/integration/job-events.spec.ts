@@ -68,4 +68,15 @@ describe('A method with @OnJobEvent', () => {
     anywhere('runFailed')(Alerts);
     expect(await problemsOf(startDisabled({ providers: [Alerts] }))).toMatchSnapshot();
   });
+
+  it('must name an event that exists', async () => {
+    @Injectable()
+    class Alerts {
+      alert(): void {}
+    }
+    anywhere('runFaild')(Alerts.prototype, 'alert');
+    const mistake =
+      "Alerts.alert: @OnJobEvent must have the name of an event, got 'runFaild': did you mean 'runFailed'?";
+    expect(await problemsOf(startDisabled({ providers: [Alerts] }))).toEqual([mistake]);
+  });
 });

@@ -316,6 +316,32 @@ export interface JobEvents {
   };
 }
 
+/** The names of all events. */
+export const EVENT_NAMES: readonly string[] = Object.keys({
+  leadershipGained: true,
+  leadershipLost: true,
+  leadershipReleased: true,
+  leaseRenewed: true,
+  leaderChanged: true,
+  jobPaused: true,
+  jobResumed: true,
+  runStarted: true,
+  runSucceeded: true,
+  runFailed: true,
+  runCancelled: true,
+  runSlow: true,
+  tickDropped: true,
+  occurrencesMissed: true,
+  runInterrupted: true,
+  shutdownDelayed: true,
+  eventLoopBlocked: true,
+  storeUnreachable: true,
+  storeRecovered: true,
+  requestDenied: true,
+  warning: true,
+  observerFailed: true,
+} satisfies Record<keyof JobEvents, true>);
+
 /** One event: its name and its payload. A `switch` on `event` narrows the type of `payload`. */
 export type JobEvent = {
   [E in keyof JobEvents]: {
