@@ -16,14 +16,10 @@ const MAX_CACHED_CELLS = 512;
 
 /** The instant at which the clocks of a zone are set, and their offsets from UTC before it and from then on. */
 interface ClockShift {
+  /** Infinity: they are not set in this cell. */
   readonly at: number;
   readonly beforeMs: number;
   readonly afterMs: number;
-}
-
-interface Cell {
-  readonly offsetMs: number;
-  readonly shift: ClockShift | undefined;
 }
 
 /**
@@ -36,7 +32,7 @@ interface Cell {
 export class TimeZone {
   static readonly #zones = new Map<string, TimeZone>();
 
-  readonly #cells = new Map<number, Cell>();
+  readonly #cells = new Map<number, ClockShift>();
 
   private constructor(
     readonly name: string,
@@ -47,7 +43,7 @@ export class TimeZone {
   static of(name: string): TimeZone {
     const cached = TimeZone.#zones.get(name);
     if (cached !== undefined) return cached;
-    const format = formatOf(name);
+    const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
     const resolved = format.resolvedOptions().timeZone;
     // only the case is corrected: versions of Node.js differ in what an old name is an alias of
     const canonical = resolved.toLowerCase() === name.toLowerCase() ? resolved : name;
@@ -57,20 +53,20 @@ export class TimeZone {
   }
 
   offsetAt(instant: number): number {
-    const { offsetMs, shift } = this.#cell(Math.floor(instant / CELL_MS));
-    return shift !== undefined && instant >= shift.at ? shift.afterMs : offsetMs;
+    const { at, beforeMs, afterMs } = this.#cell(Math.floor(instant / CELL_MS));
+    return instant < at ? beforeMs : afterMs;
   }
 
   /** The shift in (`after`, `upTo`]. The window is a few days at most, and never has more than one shift. */
   shiftIn(after: number, upTo: number): ClockShift | undefined {
     for (let index = Math.floor(after / CELL_MS); index <= Math.floor(upTo / CELL_MS); index++) {
-      const { shift } = this.#cell(index);
-      if (shift !== undefined && shift.at > after && shift.at <= upTo) return shift;
+      const shift = this.#cell(index);
+      if (shift.at > after && shift.at <= upTo) return shift;
     }
     return undefined;
   }
 
-  #cell(index: number): Cell {
+  #cell(index: number): ClockShift {
     const cached = this.#cells.get(index);
     if (cached !== undefined) return cached;
     if (this.#cells.size >= MAX_CACHED_CELLS) this.#cells.clear();
@@ -79,10 +75,10 @@ export class TimeZone {
     return cell;
   }
 
-  #sample(start: number, end: number): Cell {
+  #sample(start: number, end: number): ClockShift {
     const beforeMs = this.#read(start);
     const afterMs = this.#read(end);
-    if (beforeMs === afterMs) return { offsetMs: beforeMs, shift: undefined };
+    if (beforeMs === afterMs) return { at: Infinity, beforeMs, afterMs };
     let low = start;
     let high = end;
     while (high - low > SECOND_MS) {
@@ -90,26 +86,13 @@ export class TimeZone {
       if (this.#read(middle) === beforeMs) low = middle;
       else high = middle;
     }
-    return { offsetMs: beforeMs, shift: { at: high, beforeMs, afterMs } };
+    return { at: high, beforeMs, afterMs };
   }
 
   #read(instant: number): number {
-    const [month = 1, day = 1, year = 1970, hour = 0, minute = 0, second = 0] = (
-      this.format.format(instant).match(/\d+/g) ?? []
-    ).map(Number);
-    return Date.UTC(year, month - 1, day, hour, minute, second) - instant;
+    // GMT, GMT+05:30, or long ago GMT-00:01:15
+    const [, sign = '+', offset = '0'] = /GMT(?:([+-])(.+))?$/.exec(this.format.format(instant)) ?? [];
+    const [hours = 0, minutes = 0, seconds = 0] = offset.split(':').map(Number);
+    return Number(`${sign}1`) * (hours * 3_600 + minutes * 60 + seconds) * SECOND_MS;
   }
-}
-
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
 }
