@@ -9,7 +9,7 @@ export function job(overrides: Partial<Omit<Job, 'invoke'>> & { readonly run?: (
   return {
     name: 'tick',
     location: 'Ticks.tick',
-    schedule: fixedRate(1_000, { offsetMs: 0 }),
+    schedule: fixedRate(1_000),
     enabled: true,
     lockExpiryMs: 10_000,
     timeoutMs: undefined,

@@ -23,7 +23,7 @@ const RUN_MS = 20;
 
 /** One job of each kind, with short periods for a test. */
 const SCHEDULES: Readonly<Record<string, Job['schedule']>> = {
-  'price-tick': fixedRate(100, { offsetMs: 0 }),
+  'price-tick': fixedRate(100),
   heartbeat: interval(50),
   [CRON_JOB]: cron('* * * * * *'),
 };

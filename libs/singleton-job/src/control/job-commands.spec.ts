@@ -8,7 +8,7 @@ import { leadership } from '../../../../test/support/event-lines.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 
-const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
+const MINUTELY = cron('* * * * *');
 const NO_ANSWER = { started: false, reason: 'no-answer', by: null };
 const NO_STEP_DOWN = { steppedDown: false, reason: 'no-answer', by: null };
 

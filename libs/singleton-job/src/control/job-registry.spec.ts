@@ -9,7 +9,7 @@ import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { type SingletonJobRegistry } from './job-registry.js';
 import { type JobStatus } from './job-status.js';
 
-const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
+const MINUTELY = cron('* * * * *');
 
 describe('The registry', () => {
   const replicas = useReplicas();

@@ -11,8 +11,7 @@ const at = (ms: number) => new Date(START + ms).toISOString();
 
 describe('The overview of all jobs', () => {
   const replicas = useReplicas();
-  const minutely = (run: Parameters<typeof job>[0] = {}) =>
-    job({ schedule: fixedRate(60_000, { offsetMs: 0 }), ...run });
+  const minutely = (run: Parameters<typeof job>[0] = {}) => job({ schedule: fixedRate(60_000), ...run });
 
   async function overviewOf({ registry }: TestReplica) {
     const [overviews] = await Promise.all([registry.overview(), replicas.clock.advance(10)]);

@@ -8,12 +8,12 @@ import { type AnySchedule } from '../schedule/schedule.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 
-const every = (seconds: number) => cron(`*/${String(seconds)} * * * * *`, { timeZone: 'UTC' });
+const every = (seconds: number) => cron(`*/${String(seconds)} * * * * *`);
 
 const CHANGES: Readonly<Record<string, readonly [AnySchedule, AnySchedule]>> = {
   'one cron to another': [every(10), every(15)],
-  'cron to a grid': [every(10), fixedRate(1_000, { offsetMs: 0 })],
-  'a grid to an interval': [fixedRate(1_000, { offsetMs: 0 }), interval(5_000)],
+  'cron to a grid': [every(10), fixedRate(1_000)],
+  'a grid to an interval': [fixedRate(1_000), interval(5_000)],
   'an interval to cron': [interval(1_000), every(10)],
 };
 

@@ -142,14 +142,14 @@ function scheduleOf(
   jobName: string,
 ): AnySchedule | undefined {
   const delayed = <S extends FixedRateSchedule | CronSchedule>(base: S): S =>
-    jitterMs === 0 ? base : jittered(base, { jitterMs, jobName });
+    jitterMs === 0 ? base : jittered(base, jitterMs, jobName);
   switch (kind) {
     case 'fixed-rate':
-      return periodMs === undefined ? undefined : delayed(fixedRate(periodMs, { offsetMs }));
+      return periodMs === undefined ? undefined : delayed(fixedRate(periodMs, offsetMs));
     case 'interval':
       return delayMs === undefined ? undefined : interval(delayMs);
     case 'cron':
-      return expression === undefined ? undefined : delayed(cron(expression, { timeZone: timeZone ?? zoneOfModule }));
+      return expression === undefined ? undefined : delayed(cron(expression, timeZone ?? zoneOfModule));
     case 'while-leader':
       return restartDelayMs === undefined ? undefined : whileLeader(restartDelayMs);
   }

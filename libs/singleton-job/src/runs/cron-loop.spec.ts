@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const PERIOD = 10 * MINUTE;
 const MIDNIGHT = Date.UTC(2027, 0, 1);
 
-const at = (expression: string) => cron(expression, { timeZone: 'UTC' });
+const at = (expression: string) => cron(expression);
 /** The replicas begin at midnight: this job is due at 00:10, 00:20, … */
 const everyTenMinutes = (overrides: Parameters<typeof job>[0] = {}): Job =>
   job({ name: 'report', schedule: at('*/10 * * * *'), ...overrides });

@@ -10,7 +10,7 @@ import { nextDue, overdueSince } from './due.js';
 
 const HOUR = 3_600_000;
 const AT = Date.parse('2027-01-01T03:00:00Z');
-const DAILY = cron('0 3 * * *', { timeZone: 'UTC' });
+const DAILY = cron('0 3 * * *');
 const ended = (endedAt: number): RunFacts => ({ startedAt: endedAt - 1, endedAt, by: 'a' });
 
 describe('The next tick', () => {

@@ -4,7 +4,7 @@ import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 
-const everyHalfSecond = fixedRate(500, { offsetMs: 0 });
+const everyHalfSecond = fixedRate(500, 0);
 
 /** When runs start and end, and when and why ticks are dropped. */
 const told = ({ observer }: TestReplica): string[] =>

@@ -9,8 +9,8 @@ import { whileLeader } from '../schedule/while-leader.js';
 import { changeOf, crashesBefore, inherit, isClaimed } from './inheritance.js';
 
 const NOW = 1_000_000;
-const NIGHTLY = cron('0 3 * * *', { timeZone: 'UTC' });
-const GRID = fixedRate(1_000, { offsetMs: 0 });
+const NIGHTLY = cron('0 3 * * *');
+const GRID = fixedRate(1_000);
 const [SHORT, LONG] = [interval(10_000), interval(10_001)];
 
 /** Left by a leader that released the record, with this schedule. */
@@ -42,8 +42,8 @@ describe('Only a run of cron and of an interval of more than 10 s is claimed', (
 describe('The schedule of the last leader', () => {
   it.each([
     ['is the same', NIGHTLY, 'none'],
-    ['had other times', cron('0 4 * * *', { timeZone: 'UTC' }), 'times'],
-    ['had another time zone', cron('0 3 * * *', { timeZone: 'Asia/Tokyo' }), 'times'],
+    ['had other times', cron('0 4 * * *'), 'times'],
+    ['had another time zone', cron('0 3 * * *', 'Asia/Tokyo'), 'times'],
     ['was of another kind', GRID, 'kind'],
   ])('%s', (_, before, change) => {
     expect(changeOf(NIGHTLY, backlog(before))).toBe(change);
@@ -55,7 +55,7 @@ describe('The schedule of the last leader', () => {
 });
 
 describe('A new leader', () => {
-  const FOUR = cron('0 4 * * *', { timeZone: 'UTC' });
+  const FOUR = cron('0 4 * * *');
   const slot = (lastScheduledAt: number): OwnFields => ({ lastScheduledAt });
   const run = (fields: RunFacts = ENDED, more: Partial<RunFacts> = {}): OwnFields => ({
     run: { ...fields, ...more },

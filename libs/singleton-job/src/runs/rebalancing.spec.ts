@@ -11,7 +11,7 @@ import { job } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const MINUTE_MS = 60_000;
-const everyMinute = cron('* * * * *', { timeZone: 'UTC' });
+const everyMinute = cron('* * * * *', 'UTC');
 
 /** Random numbers that are the same in each test and differ between replicas. */
 function chance(seed: number): () => number {
@@ -26,7 +26,7 @@ const spread = (count: number, overrides: Parameters<typeof job>[0] = {}): Job[]
   Array.from({ length: count }, (_, index) =>
     job({
       name: `job-${index}`,
-      schedule: fixedRate(MINUTE_MS, { offsetMs: Math.floor((index * MINUTE_MS) / count) }),
+      schedule: fixedRate(MINUTE_MS, Math.floor((index * MINUTE_MS) / count)),
       ...overrides,
     }),
   );
@@ -62,7 +62,7 @@ describe('Leaderships', () => {
   };
 
   it('of nine jobs on three replicas even out, and no tick is lost', async () => {
-    const schedules = [fixedRate(MINUTE_MS, { offsetMs: 20_000 }), interval(MINUTE_MS), everyMinute];
+    const schedules = [fixedRate(MINUTE_MS, 20_000), interval(MINUTE_MS), everyMinute];
     const jobs = Array.from({ length: 9 }, (_, index) =>
       job({ name: `job-${index}`, schedule: schedules[index % 3] ?? everyMinute }),
     );
@@ -100,8 +100,8 @@ describe('Leaderships', () => {
   });
 
   it.each<[string, Parameters<typeof job>[0]]>([
-    ['in a run', { schedule: fixedRate(20_000, { offsetMs: 5_000 }), run: hanging }],
-    ['due within 5 s', { schedule: fixedRate(5_000, { offsetMs: 0 }) }],
+    ['in a run', { schedule: fixedRate(20_000, 5_000), run: hanging }],
+    ['due within 5 s', { schedule: fixedRate(5_000, 0) }],
     ['without ticks', { schedule: whileLeader(1_000) }],
   ])('stay for jobs %s', async (_, overrides) => {
     const all = await startApart(2, spread(4, overrides));

@@ -5,7 +5,7 @@ import { fixedRate } from './fixed-rate.js';
 
 describe('a fixed rate', () => {
   it('ticks at multiples of the period since the epoch, and an offset', () => {
-    expect([fixedRate(7_000).next(0), fixedRate(60_000, { offsetMs: 15_000 }).next(15_000)]).toEqual([7_000, 75_000]);
+    expect([fixedRate(7_000).next(0), fixedRate(60_000, 15_000).next(15_000)]).toEqual([7_000, 75_000]);
   });
 
   it('has its next tick strictly after the instant, and its latest at or before it', () => {
@@ -19,7 +19,7 @@ describe('a fixed rate', () => {
     fc.assert(
       fc.property(periods, fc.nat(), instants, (periodMs, offset, at) => {
         const offsetMs = offset % periodMs;
-        const schedule = fixedRate(periodMs, { offsetMs });
+        const schedule = fixedRate(periodMs, offsetMs);
         const latest = schedule.latest(at);
         expect((BigInt(latest) - BigInt(offsetMs)) % BigInt(periodMs)).toBe(0n);
         expect(latest <= at && at < latest + periodMs).toBe(true);
@@ -30,6 +30,6 @@ describe('a fixed rate', () => {
 
   it('describes itself in one line', () => {
     const description = 'fixed-rate 60000ms offset 5ms';
-    expect(fixedRate(60_000, { offsetMs: 5 })).toMatchObject({ kind: 'fixed-rate', periodMs: 60_000, description });
+    expect(fixedRate(60_000, 5)).toMatchObject({ kind: 'fixed-rate', periodMs: 60_000, description });
   });
 });

@@ -2,17 +2,13 @@ import { formatDuration } from '../base/text/duration.js';
 import { InvalidScheduleError } from './invalid-schedule.error.js';
 import { type FixedRateSchedule } from './schedule.js';
 
-interface Grid {
-  /** Moves the whole grid: from 0 to less than one period. @default 0 */
-  readonly offsetMs?: number | undefined;
-}
-
 /**
- * A grid of ticks at `offsetMs + n × periodMs` since the epoch. Every replica has the same slots.
+ * A grid of ticks at `offsetMs + n × periodMs` since the epoch. Every replica has the same slots. `offsetMs` moves the
+ * whole grid, by 0 or more and by less than one period.
  *
  * @throws InvalidScheduleError for an offset that is not less than the period
  */
-export function fixedRate(periodMs: number, { offsetMs = 0 }: Grid = {}): FixedRateSchedule {
+export function fixedRate(periodMs: number, offsetMs = 0): FixedRateSchedule {
   if (offsetMs >= periodMs) {
     const expected = `less than the period (${formatDuration(periodMs)})`;
     const fix = 'take what remains after division by the period';

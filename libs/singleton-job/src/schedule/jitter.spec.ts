@@ -6,7 +6,7 @@ import { jittered } from './jitter.js';
 const MINUTE = 60_000;
 const START = Date.UTC(2027, 0, 1);
 
-const rate = fixedRate(MINUTE, { offsetMs: 5_000 });
+const rate = fixedRate(MINUTE, 5_000);
 const everyMinute = cron('* * * * *');
 
 /** The first ticks after a time. */
@@ -17,8 +17,8 @@ function ticksOf({ next }: { readonly next: (previous: number) => number | undef
 }
 
 describe.each([
-  ['a fixed rate', rate, (jitterMs: number, jobName: string) => jittered(rate, { jitterMs, jobName })],
-  ['a cron job', everyMinute, (jitterMs: number, jobName: string) => jittered(everyMinute, { jitterMs, jobName })],
+  ['a fixed rate', rate, (jitterMs: number, jobName: string) => jittered(rate, jitterMs, jobName)],
+  ['a cron job', everyMinute, (jitterMs: number, jobName: string) => jittered(everyMinute, jitterMs, jobName)],
 ])('The jitter of %s', (_kind, base, delayedBy) => {
   it.each([20_000, 10 * MINUTE])(
     'of %d ms delays each tick by less than it, and by less than the next tick',

@@ -3,19 +3,12 @@ import { type CronSchedule, type FixedRateSchedule } from './schedule.js';
 
 const HASHES = 2 ** 32;
 
-/** How a schedule is delayed. */
-interface Jitter {
-  /** Each tick is delayed by less than this, and by less than the distance to the next tick. */
-  readonly jitterMs: number;
-  /** With the tick it gives the delay, which is the same on every replica. */
-  readonly jobName: string;
-}
-
 /**
- * The ticks of a schedule, each delayed. A delayed tick is a tick like any other: it is due, late and missed by its own
- * time, so the loops and the store need not know that it is delayed.
+ * The ticks of a schedule, each delayed by less than `jitterMs` and by less than the distance to the next tick. The
+ * tick and the name of the job give the delay, which is the same on every replica. A delayed tick is a tick like any
+ * other: it is due, late and missed by its own time, so the loops and the store need not know that it is delayed.
  */
-export function jittered<S extends FixedRateSchedule | CronSchedule>(base: S, { jitterMs, jobName }: Jitter): S {
+export function jittered<S extends FixedRateSchedule | CronSchedule>(base: S, jitterMs: number, jobName: string): S {
   const delayed = (tick: number): number => {
     const distanceMs = (base.next(tick) ?? Infinity) - tick;
     return tick + Math.floor((hashOf(`jitter ${jobName} ${tick}`) / HASHES) * Math.min(jitterMs, distanceMs));

@@ -27,7 +27,7 @@ describe('the local times of a cron job', () => {
     ['that are repeated may be half an hour', '45 1 * * *', autumnByHalfAnHour, '01:45 +11:00'],
     ['on a day that a zone leaves out come when the next begins', '0 6 * * *', leftOut, '00:00 +14:00, 06:00 +14:00'],
   ] as const)('%s: %s', (_rule, expression, [timeZone, from, to], expected) => {
-    const schedule = cron(expression, { timeZone });
+    const schedule = cron(expression, timeZone);
     const parts = { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'longOffset' } as const;
     const format = new Intl.DateTimeFormat('en-GB', { timeZone, ...parts });
     const [begin, end] = [from, to].map((at) => Date.parse(at)) as [number, number];

@@ -14,36 +14,28 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['@weekends', '0 0 * * 0,6'],
 ]);
 
-/** Six fields of text, seconds first. */
-type SixFields = readonly [string, string, string, string, string, string];
-
-export interface CronText {
-  /** The expression as it was written, with single spaces. An alias is replaced by its fields. */
-  readonly canonical: string;
-  readonly fields: SixFields;
+/** A cron expression as it was written, with single spaces. An alias is replaced by its fields. */
+export function canonical(expression: string): string {
+  const words = expression.trim().split(/\s+/).join(' ');
+  return words.startsWith('@') ? spellOut(words) : words;
 }
 
 /**
- * Splits a cron expression into its fields. It does not check what is in them.
+ * The six fields of a canonical expression, seconds first. It does not check what is in them.
  *
- * @throws InvalidScheduleError for another number of fields than 5 or 6, or an alias that does not exist.
+ * @throws InvalidScheduleError for another number of fields than 5 or 6
  */
-export function splitCron(expression: string): CronText {
-  const words = expression.trim().split(/\s+/).join(' ');
-  const canonical = words.startsWith('@') ? spellOut(words) : words;
-  const [a, b, c, d, e, ...more] = canonical.split(' ');
-  if (a !== undefined && b !== undefined && c !== undefined && d !== undefined && e !== undefined) {
-    const [f] = more;
-    if (f === undefined) return { canonical, fields: ['0', a, b, c, d, e] };
-    if (more.length === 1) return { canonical, fields: [a, b, c, d, e, f] };
-  }
-  const count = canonical === '' ? 0 : canonical.split(' ').length;
+export function splitCron(expression: string): readonly string[] {
+  const fields = expression === '' ? [] : expression.split(' ');
+  if (fields.length === 5) return ['0', ...fields];
+  if (fields.length === 6) return fields;
   throw new InvalidScheduleError(
     'cron expression must have 5 or 6 fields (minute hour day month weekday, with seconds in front if 6), ' +
-      `got '${expression}' (${count} ${count === 1 ? 'field' : 'fields'})`,
+      `got '${expression}' (${fields.length} ${fields.length === 1 ? 'field' : 'fields'})`,
   );
 }
 
+/** @throws InvalidScheduleError for an alias that does not exist */
 function spellOut(alias: string): string {
   const expression = ALIASES.get(alias.toLowerCase());
   if (expression !== undefined) return expression;

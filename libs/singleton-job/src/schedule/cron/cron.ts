@@ -1,5 +1,5 @@
 import { readFields } from './cron-fields.js';
-import { type CronText, splitCron } from './cron-text.js';
+import { canonical, splitCron } from './cron-text.js';
 import { elapsedTimes } from './elapsed-times.js';
 import { fixedTimes } from './fixed-times.js';
 import { InvalidScheduleError } from '../invalid-schedule.error.js';
@@ -7,12 +7,6 @@ import { LocalCalendar } from './local-calendar.js';
 import { latestBy } from './latest-by.js';
 import { type CronSchedule } from '../schedule.js';
 import { TimeZone } from './time-zone.js';
-
-/** The context of an expression. */
-interface CronContext {
-  /** The name of a time zone, checked. @default 'UTC' */
-  readonly timeZone?: string;
-}
 
 /**
  * Whether an expression ever fires is computed from this time on, not from now. So the result never depends on the
@@ -30,21 +24,23 @@ const REFERENCE = Date.UTC(2026, 0);
  * DST is as in Vixie cron. An expression whose minute or hour begins with `*` follows elapsed time. Any other fires
  * once per local time: at the shift if its time is skipped, in the first pass if it is repeated.
  *
+ * `timeZone` is the name of a time zone that was checked.
+ *
  * @throws InvalidScheduleError for an expression that cannot be read or never fires.
  */
-export function cron(expression: string, { timeZone = 'UTC' }: CronContext = {}): CronSchedule {
-  const text = splitCron(expression);
-  const fields = readFields(text);
+export function cron(expression: string, timeZone = 'UTC'): CronSchedule {
+  const text = canonical(expression);
+  const fields = readFields(splitCron(text));
   const zone = TimeZone.of(timeZone);
   const calendar = new LocalCalendar(fields);
-  const next = followsElapsedTime(text) ? elapsedTimes(calendar, zone) : fixedTimes(calendar, zone);
+  const followsElapsedTime = fields.minute.isStarred || fields.hour.isStarred;
+  const next = followsElapsedTime ? elapsedTimes(calendar, zone) : fixedTimes(calendar, zone);
   if (next(REFERENCE) === undefined) {
-    throw new InvalidScheduleError(
-      `cron expression must fire at some time, got '${text.canonical}', which never does: check its day and month`,
-    );
+    const fix = 'check its day and month';
+    throw new InvalidScheduleError(`cron expression must fire at some time, got '${text}', which never does: ${fix}`);
   }
 
-  const summary = `${text.canonical} ${zone.name}`;
+  const summary = `${text} ${zone.name}`;
   return Object.freeze({
     kind: 'cron' as const,
     summary,
@@ -53,9 +49,4 @@ export function cron(expression: string, { timeZone = 'UTC' }: CronContext = {})
     next,
     latest: latestBy(next),
   });
-}
-
-/** As in Vixie cron, only the first character of a field counts: `0-59` is a list of fixed times. */
-function followsElapsedTime({ fields: [, minute, hour] }: CronText): boolean {
-  return /^[*?]/.test(minute) || /^[*?]/.test(hour);
 }

@@ -19,13 +19,14 @@ export class LocalCalendar {
 
   constructor(fields: CronFields) {
     this.#fields = fields;
-    this.#minutesOfDay = fields.hours.flatMap((hour) => fields.minutes.map((minute) => hour * 60 + minute));
+    const { hour, minute } = fields;
+    this.#minutesOfDay = hour.values.flatMap((hours) => minute.values.map((minutes) => hours * 60 + minutes));
   }
 
   /** The first match at or after `local`; undefined if there is none in any year. */
   atOrAfter(local: number): number | undefined {
     const [day, second] = split(Math.ceil(local / SECOND_MS));
-    const { seconds } = this.#fields;
+    const { values: seconds } = this.#fields.second;
     const today = this.#dayAtOrAfter(day);
     if (today === undefined) return undefined;
     if (today > day) return join(today, first(this.#minutesOfDay), first(seconds));
@@ -50,7 +51,7 @@ export class LocalCalendar {
 
   /** The days of a month, counted from year 0, that match. */
   #daysIn(month: number): readonly number[] {
-    if (!this.#fields.months.includes((((month % 12) + 12) % 12) + 1)) return [];
+    if (!this.#fields.month.values.includes((((month % 12) + 12) % 12) + 1)) return [];
     const start = firstDayOf(month);
     const length = firstDayOf(month + 1) - start;
     // 1 January 1970 was a Thursday
@@ -60,12 +61,12 @@ export class LocalCalendar {
   }
 
   #matches(dayOfMonth: number, weekday: number, monthLength: number): boolean {
-    const { day, weekday: week, needsBothDays } = this.#fields;
+    const { day, weekday: week } = this.#fields;
     const byDay = day.values.includes(dayOfMonth) || (day.last.length > 0 && dayOfMonth === monthLength);
     const inNthWeek = week.nth === 0 || Math.ceil(dayOfMonth / 7) === week.nth;
     const byWeekday =
       (week.values.includes(weekday) && inNthWeek) || (week.last.includes(weekday) && dayOfMonth + 7 > monthLength);
-    return needsBothDays ? byDay && byWeekday : byDay || byWeekday;
+    return day.isStarred || week.isStarred ? byDay && byWeekday : byDay || byWeekday;
   }
 }
 

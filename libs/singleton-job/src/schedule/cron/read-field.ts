@@ -3,21 +3,22 @@ import { CronExpressionParser } from 'cron-parser';
 export type FieldName = 'second' | 'minute' | 'hour' | 'day' | 'month' | 'weekday';
 
 interface FieldRule {
+  /** Its values, for messages. */
+  readonly expected: string;
   readonly min: number;
-  readonly max: number;
   /** How many values there are. A step is at most as long. */
   readonly size: number;
 }
 
 /** In the order of the fields in an expression. */
 export const FIELD_RULES: Readonly<Record<FieldName, FieldRule>> = {
-  second: { min: 0, max: 59, size: 60 },
-  minute: { min: 0, max: 59, size: 60 },
-  hour: { min: 0, max: 23, size: 24 },
-  day: { min: 1, max: 31, size: 31 },
-  month: { min: 1, max: 12, size: 12 },
+  second: { expected: '0-59', min: 0, size: 60 },
+  minute: { expected: '0-59', min: 0, size: 60 },
+  hour: { expected: '0-23', min: 0, size: 24 },
+  day: { expected: '1-31 or L', min: 1, size: 31 },
+  month: { expected: '1-12 or JAN-DEC', min: 1, size: 12 },
   // 0 and 7 are both Sunday
-  weekday: { min: 0, max: 7, size: 7 },
+  weekday: { expected: '0-7, SUN-SAT, 5L or MON#2', min: 0, size: 7 },
 };
 
 /**
@@ -39,6 +40,8 @@ export interface FieldValues {
   readonly last: readonly number[];
   /** The number behind the `#`: only the first, second … of them in the month counts. 0 without a `#`. */
   readonly nth: number;
+  /** Whether it begins with `*` or `?`. As in Vixie cron, only the first character counts: `0-59` is a list. */
+  readonly isStarred: boolean;
 }
 
 /**
@@ -58,15 +61,16 @@ export function readField(text: string, name: FieldName): FieldValues {
   const { second, minute, hour, dayOfMonth: day, month, dayOfWeek: weekday } = fields;
   const found: readonly (number | string)[] = { second, minute, hour, day, month, weekday }[name].values;
 
-  const { min, max, size } = FIELD_RULES[name];
+  const { min, size } = FIELD_RULES[name];
   /** Makes 0 of the weekday 7. Every other value stays. */
   const wrap = (value: number): number => min + ((value - min) % size);
   const values = found.filter((value) => typeof value === 'number').map(wrap);
   const last = found.filter((value) => typeof value === 'string');
   return {
     values: [...new Set(values)].toSorted((a, b) => a - b),
-    last: last.map((value) => (value === 'L' ? max : wrap(Number.parseInt(value, 10)))),
+    last: last.map((value) => (value === 'L' ? 31 : wrap(Number.parseInt(value, 10)))),
     nth: weekday.nthDay,
+    isStarred: /^[*?]/.test(text),
   };
 }
 
