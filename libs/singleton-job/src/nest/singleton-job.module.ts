@@ -52,9 +52,9 @@ const NO_JOBS =
   'found no jobs: no provider or controller of an imported module has a method with @FixedRate, @Interval, @Cron or @WhileLeader. ' +
   'Add the class that has one to the providers of a module. If you only use LockService, ignore this';
 
-const SWITCH_IMPORT = "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'";
-const NO_TIMEOUT =
-  '@Timeout has no counterpart here: what each replica does once after its start belongs in onApplicationBootstrap()';
+const SWITCH_IMPORT =
+  "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'. " +
+  'For @Timeout use onApplicationBootstrap(), which runs on each replica';
 
 const IN_MEMORY = "store: 'memory' is seen by this process only: with a second replica every job runs twice";
 
@@ -174,17 +174,15 @@ export class SingletonJobModule
    * mistake too.
    */
   #announceNestSchedule({ methods, isModuleImported }: NestScheduleMethods, hasJobs: boolean): void {
-    const names = [...new Set(methods.map(({ location }) => location))].join(', ');
-    const fixes = new Set<string>(methods.map(({ isTimeout }) => (isTimeout ? NO_TIMEOUT : SWITCH_IMPORT)));
-    const fix = [SWITCH_IMPORT, NO_TIMEOUT].filter((each) => fixes.has(each)).join('. ');
+    const names = [...new Set(methods)].join(', ');
     if (names === '') {
       if (this.options.enabled && !hasJobs) this.#logger.warn(NO_JOBS);
     } else if (isModuleImported) {
-      const line = `these run on every replica, by @nestjs/schedule: ${names}. ${fix}`;
+      const line = `these run on every replica, by @nestjs/schedule: ${names}. ${SWITCH_IMPORT}`;
       this.#logger[hasJobs ? 'log' : 'warn'](line);
     } else {
       const why = 'They have decorators of @nestjs/schedule, and its ScheduleModule is not imported';
-      this.#logger.warn(`these never run: ${names}. ${why}. ${fix}`);
+      this.#logger.warn(`these never run: ${names}. ${why}. ${SWITCH_IMPORT}`);
     }
   }
 
