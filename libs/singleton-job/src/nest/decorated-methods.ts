@@ -30,8 +30,8 @@ export interface DecoratedMember<T> {
   readonly method: unknown;
   /** Calls the member. It is looked up at each call, so that spies and wrappers are called. */
   readonly invoke: (argument: unknown) => unknown;
-  /** Why it cannot be called for `what`, with any arguments of its decorator. Undefined: it can. */
-  readonly mistake: (decorator: string, what: string, parameter: string) => string | undefined;
+  /** What is wrong with the place of its decorators, whatever their arguments. Undefined: it can be called. */
+  readonly mistake: string | undefined;
 }
 
 /** The jobs of an application. */
@@ -72,7 +72,7 @@ export function describedBy(provider: ProviderRef, problems: string[]): (JobDesc
     const { location, recorded, invoke } = member;
     const [metadata] = recorded;
     if (metadata === undefined) return [];
-    const mistake = decoratorMistake(metadata.decorator, member);
+    const mistake = decoratorMistake(metadata, member);
     if (mistake !== undefined) {
       problems.push(`${location}: ${mistake}`);
       return [];
@@ -87,7 +87,7 @@ export function describedBy(provider: ProviderRef, problems: string[]): (JobDesc
   });
 }
 
-function decoratorMistake(decorator: string, { recorded, method, mistake }: DecoratedMember<JobMetadata>) {
+function decoratorMistake({ decorator }: JobMetadata, { recorded, method, mistake }: DecoratedMember<JobMetadata>) {
   if (recorded.length > 1) {
     const decorators = recorded.map((metadata) => metadata.decorator).join(' and ');
     return `must have one decorator, got ${decorators}: give each schedule a method of its own`;
@@ -96,7 +96,7 @@ function decoratorMistake(decorator: string, { recorded, method, mistake }: Deco
     const fix = 'remove that of @nestjs/schedule, which runs the method on every replica';
     return `must have one decorator, got ${decorator} and one of @nestjs/schedule: ${fix}`;
   }
-  return mistake(decorator, 'job', 'run');
+  return mistake && `${decorator} ${mistake}`;
 }
 
 /**
@@ -114,8 +114,7 @@ export function decoratedMembers<T>(provider: ProviderRef, metadata: MemberMetad
         const method: unknown = Reflect.get(instance as object, member);
         return Reflect.apply(method as (argument: unknown) => unknown, instance, [argument]);
       },
-      mistake: (decorator: string, what: string, parameter: string) =>
-        placeMistake(decorator, target, member, parameter) ?? scopeMistake(provider, decorator, what),
+      mistake: placeMistake(target, member) ?? scopeMistake(provider),
     })),
   );
 }
@@ -126,21 +125,11 @@ function isOfClass(member: unknown): boolean {
 }
 
 /** Undefined: it is on a method of an instance. TypeScript refuses most other places, JavaScript does not. */
-function placeMistake(
-  decorator: string,
-  target: object,
-  member: string | symbol,
-  parameter: string,
-): string | undefined {
-  if (isOfClass(member)) return `${decorator} must be on a method, got the class: put it above the method that it runs`;
-  if (typeof target === 'function') {
-    return `${decorator} must be on a method of an instance, got a static method: make it one of the provider`;
-  }
-  const descriptor = descriptorOf(target, member);
-  if (typeof descriptor?.value === 'function') return undefined;
-  const isAccessor = descriptor?.get !== undefined || descriptor?.set !== undefined;
-  const shape = isAccessor ? 'a getter or setter' : 'a property';
-  return `${decorator} must be on a method, got ${shape}: write it as async ${String(member)}(${parameter}) { … }`;
+function placeMistake(target: object, member: string | symbol): string | undefined {
+  const isOfInstance = typeof target !== 'function';
+  if (isOfInstance && typeof descriptorOf(target, member)?.value === 'function') return undefined;
+  const place = isOfClass(member) ? 'a class' : isOfInstance ? 'a property' : 'a static member';
+  return `must be on a method of an instance, got ${place}: put it above a method of the provider`;
 }
 
 const SCOPES = {
@@ -149,9 +138,8 @@ const SCOPES = {
   'request-by-dependency': 'depends on something request-scoped',
 } as const;
 
-/** `what`: the job or the method that must move. */
-function scopeMistake({ prototype, scope }: ProviderRef, decorator: string, what: string): string | undefined {
+function scopeMistake({ prototype, scope }: ProviderRef): string | undefined {
   if (scope === 'singleton') return undefined;
-  const fix = `move the ${what} into a provider of its own, which gets what it needs by ModuleRef.resolve()`;
-  return `${decorator} must be on a singleton, got ${classOf(prototype).name}, which ${SCOPES[scope]}: ${fix}`;
+  const fix = 'move the method into a provider of its own, which gets what it needs by ModuleRef.resolve()';
+  return `must be on a singleton, got ${classOf(prototype).name}, which ${SCOPES[scope]}: ${fix}`;
 }

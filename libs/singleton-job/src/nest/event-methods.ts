@@ -7,9 +7,9 @@ import { decoratedMembers, type ProviderRef } from './decorated-methods.js';
 /** The methods of a provider with `@OnJobEvent`, as observers. Mistakes are noted and left out. */
 export function eventMethodsOf(provider: ProviderRef, problems: string[]): readonly JobObserver[] {
   return decoratedMembers(provider, EVENTS).flatMap(({ location, recorded, invoke, mistake }) => {
-    const wrong = mistake('@OnJobEvent', 'method', 'payload') ?? recorded.map(nameMistake).find(Boolean);
+    const wrong = mistake ?? recorded.map(nameMistake).find(Boolean);
     if (wrong === undefined) return recorded.map((event): JobObserver => ({ [event]: invoke }));
-    problems.push(`${location}: ${wrong}`);
+    problems.push(`${location}: @OnJobEvent ${wrong}`);
     return [];
   });
 }
@@ -18,5 +18,5 @@ function nameMistake(given: unknown): string | undefined {
   const name = String(given);
   if (EVENT_NAMES.includes(name)) return undefined;
   const fix = didYouMean(name, EVENT_NAMES, `the events are ${EVENT_NAMES.join(', ')}`);
-  return `@OnJobEvent must have the name of an event, got '${name}': ${fix}`;
+  return `must have the name of an event, got '${name}': ${fix}`;
 }

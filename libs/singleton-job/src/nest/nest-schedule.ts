@@ -23,8 +23,8 @@ export function isOfNestSchedule(method: unknown): boolean {
 }
 
 /**
- * Those methods of a class, as `Class.method`. `@nestjs/schedule` marks functions, so an override without its own decorator does not
- * count.
+ * Those methods of a class, as `Class.method`. `@nestjs/schedule` marks functions, so an override without its own
+ * decorator does not count.
  */
 export function methodsOfNestSchedule(prototype: object): readonly string[] {
   const marked = [...methodsOf(prototype)].filter(([, method]) => isOfNestSchedule(method));
