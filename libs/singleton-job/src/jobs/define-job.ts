@@ -81,11 +81,7 @@ export function defineJob(description: JobDescription, options: ResolvedOptions,
 
 /** Reads the arguments of a decorator. */
 function readDeclared(description: JobDescription, problems: string[]): GivenJobOptions {
-  const { location, decorator, kind, options, schedule, surplus } = description;
-  if (surplus !== undefined) {
-    const fix = `write the name among the options, as in ${decorator}('1s', { name: 'heartbeat', timeout: '5s' })`;
-    problems.push(`${location}: ${decorator} must have two arguments at most, got ${surplus}: ${fix}`);
-  }
+  const { location, decorator, kind, options, schedule } = description;
   if (options !== undefined && !isObject(options)) {
     const fix = "write them as { name: 'price-tick' }";
     problems.push(`${location}: ${decorator} options must be an object, got ${describeValue(options)}: ${fix}`);
@@ -108,13 +104,6 @@ function checkNameless({ name, kind, whyNameless }: JobDescription, at: Place): 
   else at.note(`must be given, got undefined${whyNameless}: ${fix}`);
 }
 
-const PHRASES = {
-  'fixed-rate': 'a fixed-rate job',
-  interval: 'an interval job',
-  cron: 'a cron job',
-  'while-leader': 'a @WhileLeader job',
-} as const;
-
 /** What is wrong with an option of an override. Undefined: this kind of job has it. */
 function misplaced(option: JobOptionName, kind: AnySchedule['kind']): string | undefined {
   const { kinds, isArgument }: JobOptionRow = JOB_OPTIONS[option];
@@ -122,7 +111,7 @@ function misplaced(option: JobOptionName, kind: AnySchedule['kind']): string | u
   const argument = argumentOf(kind);
   const ofSchedule = argument && `its schedule is set by ${argument}`;
   const instead = isArgument === true ? ofSchedule : OPTION_FIXES[option];
-  return `is no option of ${PHRASES[kind]}: ${instead ?? 'leave it out'}`;
+  return `is no option of a job of kind '${kind}': ${instead ?? 'leave it out'}`;
 }
 
 /** The options that a schedule is made of. */

@@ -19,8 +19,6 @@ export interface JobMetadata {
   /** Period, delay or expression. */
   readonly schedule: unknown;
   readonly options: unknown;
-  /** The number of arguments, if there are more than the decorator takes. */
-  readonly surplus?: number;
 }
 
 /** The decorators of jobs. */
@@ -61,14 +59,10 @@ export function FixedRate(period: Duration, options?: FixedRateOptions): JobDeco
 export function Interval(delay: Duration, options?: IntervalOptions): JobDecorator;
 /** The same with a name as the first argument, as in `@nestjs/schedule`. */
 export function Interval(name: string, delay: Duration): JobDecorator;
-export function Interval(
-  ...given: [first: string | number, second?: IntervalOptions | Duration, ...more: unknown[]]
-): JobDecorator {
-  const [first, second, ...more] = given;
+export function Interval(first: string | number, second?: IntervalOptions | Duration): JobDecorator {
   const isNamed = typeof second === 'string' || typeof second === 'number';
   const [delay, options] = isNamed ? [second, { name: first }] : [first, second];
-  const surplus = more.length > 0 ? { surplus: given.length } : {};
-  return record({ kind: 'interval', decorator: '@Interval', schedule: delay, options, ...surplus });
+  return record({ kind: 'interval', decorator: '@Interval', schedule: delay, options });
 }
 
 /**
@@ -102,13 +96,11 @@ export function Cron(expression: string, options?: CronOptions): JobDecorator {
 export function WhileLeader(name: string, options?: Omit<WhileLeaderOptions, 'name'>): JobDecorator;
 /** The same with the name among the options, or without one. */
 export function WhileLeader(options?: WhileLeaderOptions): JobDecorator;
-export function WhileLeader(...given: [first?: unknown, second?: unknown, ...more: unknown[]]): JobDecorator {
-  const [first, second] = given;
+export function WhileLeader(first?: unknown, second?: unknown): JobDecorator {
   const isNamed = typeof first === 'string';
   const options =
     isNamed && (second === undefined || isObject(second)) ? { ...second, name: first } : (second ?? first);
-  const surplus = given.length > (isNamed ? 2 : 1) ? { surplus: given.length } : {};
-  return record({ kind: 'while-leader', decorator: '@WhileLeader', schedule: undefined, options, ...surplus });
+  return record({ kind: 'while-leader', decorator: '@WhileLeader', schedule: undefined, options });
 }
 
 function record(metadata: JobMetadata): JobDecorator {
