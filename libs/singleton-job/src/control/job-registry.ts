@@ -1,4 +1,4 @@
-import { ambiguousVariables } from '../jobs/check-names.js';
+import { checkNames } from '../jobs/check-names.js';
 import { defineRegisteredJob, type JobRegistration } from '../jobs/job-registration.js';
 import { type Job } from '../jobs/job.js';
 import { leaseOf, replicaOf } from '../store/lease-id.js';
@@ -142,12 +142,9 @@ export class SingletonJobRegistry {
   register(registration: JobRegistration): void {
     const { pool } = this.parts;
     const job = defineRegisteredJob(registration, this.options);
-    const { name, location } = job;
-    if (pool.find(name) !== undefined)
-      throw new InvalidJobsError([`${location}: there is a job '${name}' already: give each a name of its own`]);
-    const ambiguous = ambiguousVariables([...pool.jobs.map((runner) => runner.job), job], this.options);
-    if (ambiguous.length > 0) throw new InvalidJobsError(ambiguous);
-    if (pool.state === 'stopped') throw new InvalidJobsError([`${location}: the application has stopped`]);
+    const problems: string[] = [];
+    checkNames([...pool.jobs.map((runner) => runner.job), job], this.options, problems);
+    if (problems.length > 0) throw new InvalidJobsError(problems);
     pool.add(job);
   }
 

@@ -27,17 +27,12 @@ export function checkNames(jobs: readonly NamedJob[], options: ResolvedOptions, 
     const places = found.map(({ location, module }) => (module === undefined ? location : `${location} in ${module}`));
     if (found.length > 1) problems.push(`job '${name}' must be declared once, got ${places.join(' and ')}: ${ONCE}`);
   }
-  problems.push(...ambiguousVariables(jobs, options));
-}
-
-/** Variables that stand for several of these jobs. */
-export function ambiguousVariables(jobs: readonly Pick<NamedJob, 'name'>[], options: ResolvedOptions): string[] {
-  return jobsOfVariables(options).flatMap(({ name: form, place }) => {
+  for (const { name: form, place } of jobsOfVariables(options)) {
     const meant = namesOf(jobs).filter((name) => jobInVariable(name) === form);
-    if (meant.length < 2) return [];
     const fix = 'rename one of them, or set its options in code';
-    return `${place} must be one job of this application, got ${meant.join(' and ')}: ${fix}`;
-  });
+    if (meant.length > 1)
+      problems.push(`${place} must be one job of this application, got ${meant.join(' and ')}: ${fix}`);
+  }
 }
 
 /** A sentence about each override whose job does not exist. */
@@ -67,6 +62,6 @@ function jobsOfVariables({ jobVariables, jobPrefix }: ResolvedOptions): readonly
 }
 
 /** Each name once. */
-function namesOf(jobs: readonly Pick<NamedJob, 'name'>[]): readonly string[] {
+function namesOf(jobs: readonly NamedJob[]): readonly string[] {
   return [...new Set(jobs.flatMap(({ name }) => name ?? []))];
 }

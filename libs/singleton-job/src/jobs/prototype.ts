@@ -22,14 +22,3 @@ export function* levelsOf(prototype: object): Generator<object> {
     yield level;
   }
 }
-
-/** The methods of an object by their names, its own and inherited. No getter is called. */
-export function methodsOf(object: object): ReadonlyMap<string, object> {
-  const levels = [...levelsOf(object)].reverse();
-  const members = new Map(levels.flatMap((level) => Object.entries(Object.getOwnPropertyDescriptors(level))));
-  return new Map(
-    [...members].flatMap(([name, { value }]): [string, object][] =>
-      typeof value === 'function' ? [[name, value]] : [],
-    ),
-  );
-}

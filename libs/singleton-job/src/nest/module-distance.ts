@@ -64,11 +64,5 @@ function importsOf(metatype: unknown): readonly { readonly place: string; readon
  * Nest does not allow it.
  */
 export function startLastStopFirst(module: ModuleWithDistance | undefined): boolean {
-  if (module === undefined || typeof module.distance !== 'number') return false;
-  try {
-    module.distance = 0;
-  } catch {
-    // a getter without a setter throws
-  }
-  return module.distance === 0;
+  return typeof module?.distance === 'number' && Reflect.set(module, 'distance', 0) && module.distance === 0;
 }

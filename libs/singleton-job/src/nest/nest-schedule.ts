@@ -1,4 +1,4 @@
-import { classOf, methodsOf } from '../jobs/prototype.js';
+import { classOf, descriptorOf, levelsOf } from '../jobs/prototype.js';
 
 /** The key under which `@nestjs/schedule` marks the functions it runs. */
 const SCHEDULER_TYPE = 'SCHEDULER_TYPE';
@@ -27,6 +27,7 @@ export function isOfNestSchedule(method: unknown): boolean {
  * decorator does not count.
  */
 export function methodsOfNestSchedule(prototype: object): readonly string[] {
-  const marked = [...methodsOf(prototype)].filter(([, method]) => isOfNestSchedule(method));
-  return marked.map(([name]) => `${classOf(prototype).name}.${name}`);
+  const members = new Set([...levelsOf(prototype)].flatMap((level) => Object.getOwnPropertyNames(level)));
+  const marked = [...members].filter((name) => isOfNestSchedule(descriptorOf(prototype, name)?.value));
+  return marked.map((name) => `${classOf(prototype).name}.${name}`);
 }

@@ -131,10 +131,8 @@ export class SingletonJobModule
     const given: Partial<SingletonJobAsyncOptions> = isObject(options) ? options : {};
     const sources = (['useFactory', 'useClass', 'useExisting'] as const).filter((key) => given[key] !== undefined);
     if (sources.length === 1) return super.forRootAsync(options);
-    const [got, fix] =
-      sources.length === 0 ? ['none', 'give it one of them, or call forRoot()'] : [sources.join(' and '), 'keep one'];
     const expected = 'one of useFactory, useClass and useExisting';
-    throw new InvalidOptionsError([`forRootAsync() must have ${expected}, got ${got}: ${fix}`]);
+    throw new InvalidOptionsError([`forRootAsync() must have ${expected}, got ${sources.join(' and ') || 'none'}`]);
   }
 
   /** Called by Nest. */
