@@ -22,12 +22,10 @@ interface Repetition {
   /** When the next run is due. It changes with the end of each run. */
   readonly dueMs: () => number;
   readonly start: (scheduledAt: Date) => Promise<void> | void;
-  /** Called when the run in flight has ended, also a triggered one. */
-  readonly ended?: () => void;
 }
 
 /** Starts a run whenever it is due and none is in flight, until the term ends. */
-export async function repeat(parts: TickLoopParts, { dueMs, start, ended }: Repetition): Promise<void> {
+export async function repeat(parts: TickLoopParts, { dueMs, start }: Repetition): Promise<void> {
   const { clock, sleeper, term, runs } = parts;
   while (!sleeper.isOver) {
     const waitMs = dueMs() - clock.now();
@@ -36,7 +34,6 @@ export async function repeat(parts: TickLoopParts, { dueMs, start, ended }: Repe
     else {
       if (!runs.isBusy) await start(new Date(clock.wallNow() + waitMs));
       await runs.whenIdle();
-      ended?.();
     }
   }
 }

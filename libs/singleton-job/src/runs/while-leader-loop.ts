@@ -31,11 +31,10 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
         const isAgain = runs.failures > 0 || runs.endedAtMs >= term.startedAt.now;
         return Math.max(firstDueMs, isAgain ? runs.endedAtMs + delayMs(runs.failures) : -Infinity);
       },
-      start: (scheduledAt) => {
+      start: async (scheduledAt) => {
         runs.start({ term, facts: factsOf(term, { crashes }), scheduledAt, cause: 'schedule' });
         crashes = 0;
-      },
-      ended: () => {
+        await runs.whenIdle();
         if (runs.failures > 0 && runs.failures % THROWS_UNTIL_STEP_DOWN === 0) stepDown('failed-calls');
       },
     });
