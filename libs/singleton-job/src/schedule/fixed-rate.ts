@@ -15,12 +15,7 @@ export function fixedRate(periodMs: number, offsetMs = 0): FixedRateSchedule {
     throw new InvalidScheduleError(`offset must be ${expected}, got ${formatDuration(offsetMs)}: ${fix}`);
   }
 
-  function latest(upTo: number): number {
-    const whole = Math.floor(upTo);
-    const sinceTick = (whole - offsetMs) % periodMs;
-    // the remainder of a negative number is negative, so the tick before it is one period earlier
-    return whole - (sinceTick < 0 ? sinceTick + periodMs : sinceTick);
-  }
+  const latest = (upTo: number): number => offsetMs + Math.floor((upTo - offsetMs) / periodMs) * periodMs;
 
   return Object.freeze({
     kind: 'fixed-rate' as const,

@@ -93,13 +93,5 @@ function first(sorted: readonly number[]): number {
 }
 
 function atLeast(sorted: readonly number[], bound: number): number | undefined {
-  // a binary search: an expression of every minute has 1440 times a day
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? 0) < bound) low = middle + 1;
-    else high = middle;
-  }
-  return sorted[low];
+  return sorted.find((value) => value >= bound);
 }
