@@ -122,15 +122,14 @@ export class CronLoop {
     if (!(await this.#isStoreNear(newest))) return;
     const graceMs = this.#isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
     // the store's time decides too: a local clock that is behind must not extend the grace
-    const latenessMs = (): number => Math.max(now(), term.storeNow()) - newest;
-    const isInTime = (): boolean => graceMs > 0 && latenessMs() <= graceMs;
+    const isInTime = (): boolean => graceMs > 0 && Math.max(now(), term.storeNow()) - newest <= graceMs;
     if (runs.isBusy || !isInTime()) {
       this.#giveUp(newest);
       return;
     }
     const after = this.#handled;
     const older = this.#unhandled(newest - 1);
-    const isMisfire = this.#isPromotion || (!this.#hasWaited && now() - newest > ON_TIME_MS);
+    const cause = this.#isPromotion || (!this.#hasWaited && now() - newest > ON_TIME_MS) ? 'misfire' : 'schedule';
     const missed = this.#missedBefore(newest);
     const before = term.own.run;
     const facts = factsOf(term, { occurrence: newest });
@@ -143,7 +142,6 @@ export class CronLoop {
       return;
     }
     if (older !== undefined) this.#report(after, older);
-    const cause = isMisfire ? 'misfire' : 'schedule';
     runs.start({ term, facts, isWritten: true, missed, scheduledAt: new Date(newest), cause });
     this.#ran = newest;
   }

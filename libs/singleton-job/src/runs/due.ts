@@ -1,10 +1,9 @@
 import { type RunInfo } from '../base/events/run-info.js';
 import { type Job } from '../jobs/job.js';
-import { type Election } from '../leadership/election.js';
 import { type RunFacts } from '../leadership/record.js';
 import { type Term } from '../leadership/term.js';
 import { type AnySchedule } from '../schedule/schedule.js';
-import { type SingleFlight } from './single-flight.js';
+import { type JobRunner } from './job-runner.js';
 
 /**
  * When the next tick of a job is due, in milliseconds since the epoch. An interval counts from the end of the last run
@@ -15,17 +14,14 @@ export function nextDue(schedule: AnySchedule, run: RunFacts | undefined, now: n
   return run?.endedAt === undefined ? undefined : Math.max(schedule.next(run.endedAt), now);
 }
 
-interface RunningJob {
-  readonly job: Job;
-  /** Undefined: this replica does not compete for it. */
-  readonly election: Election | undefined;
-  readonly runs: SingleFlight;
-}
-
 /**
  * When an overdue job of this replica should have run, in milliseconds since the epoch. Undefined: it is not overdue.
  */
-export function overdueSince({ job, election, runs }: RunningJob, wallNow: number): number | undefined {
+export function overdueSince(
+  runner: Pick<JobRunner, 'job' | 'election' | 'runs'>,
+  wallNow: number,
+): number | undefined {
+  const { job, election, runs } = runner;
   // a run of a lost term does not stop another replica from leading
   if (election?.term === undefined || election.pausedAt !== undefined) return undefined;
   const { activeTerm: term } = election;
