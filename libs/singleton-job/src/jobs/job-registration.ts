@@ -70,12 +70,7 @@ export function defineRegisteredJob(registration: unknown, options: ResolvedOpti
 
 /** Undefined: the kind of its schedule is not known. */
 function readRegistration(registration: unknown, problems: string[]): JobDescription | undefined {
-  if (!isObject(registration)) {
-    const fix = "pass { name: 'price-tick', schedule: { period: '500ms' }, run }";
-    problems.push(`register() must be given an object, got ${describeValue(registration)}: ${fix}`);
-    return undefined;
-  }
-  const { schedule, run, ...options } = registration;
+  const { schedule, run, ...options } = isObject(registration) ? registration : {};
   const name = isName(options['name']) ? options['name'] : undefined;
   const location = `register(${name === undefined ? '' : `'${name}'`})`;
   if (typeof run !== 'function') {
@@ -101,10 +96,9 @@ function readRegistration(registration: unknown, problems: string[]): JobDescrip
 }
 
 function readArgument(location: string, schedule: unknown, problems: string[]): Argument | undefined {
-  const given = isObject(schedule) ? ARGUMENTS.filter((key) => schedule[key] !== undefined) : [];
+  const given = isObject(schedule) ? ARGUMENTS.filter((key) => Boolean(schedule[key])) : [];
   const [argument] = given;
-  const isTurnedOff = isObject(schedule) && argument === 'whileLeader' && schedule['whileLeader'] !== true;
-  if (argument !== undefined && given.length === 1 && !isTurnedOff) return argument;
+  if (argument !== undefined && given.length === 1) return argument;
   const got = given.length > 1 ? `${given.join(' and ')} together` : describeValue(schedule);
   problems.push(
     `${location}: schedule must have one of period, delay, cron and whileLeader, got ${got}: ${SCHEDULE_FIX}`,
