@@ -15,7 +15,7 @@ export interface ProviderRef {
   readonly prototype: object;
   /** The object whose method is called. Undefined: the container keeps no single instance. */
   readonly instance: object | undefined;
-  readonly scope: 'singleton' | 'transient' | 'request' | 'request-by-dependency';
+  readonly scope: 'singleton' | 'transient' | 'request-scoped' | 'request-scoped by a dependency';
   /** The name of the module that provides it. */
   readonly module: string;
 }
@@ -107,7 +107,7 @@ export function decoratedMembers<T>(provider: ProviderRef, metadata: MemberMetad
   const className = declaredClassName(prototype) ?? classNameOf(prototype);
   return [prototype, classOf(prototype)].flatMap((target) =>
     [...metadata.of(target)].map(([member, recorded]) => ({
-      location: [className || '(anonymous class)', ...(isOfClass(member) ? [] : [String(member)])].join('.'),
+      location: `${className || '(anonymous class)'}.${String(member)}`,
       recorded,
       method: descriptorOf(target, member)?.value as unknown,
       invoke: (argument: unknown) => {
@@ -119,27 +119,16 @@ export function decoratedMembers<T>(provider: ProviderRef, metadata: MemberMetad
   );
 }
 
-/** Whether the decorator is on a class. TypeScript refuses that, JavaScript calls the decorator without a member. */
-function isOfClass(member: unknown): boolean {
-  return member === undefined;
-}
-
 /** Undefined: it is on a method of an instance. TypeScript refuses most other places, JavaScript does not. */
 function placeMistake(target: object, member: string | symbol): string | undefined {
   const isOfInstance = typeof target !== 'function';
   if (isOfInstance && typeof descriptorOf(target, member)?.value === 'function') return undefined;
-  const place = isOfClass(member) ? 'a class' : isOfInstance ? 'a property' : 'a static member';
+  const place = isOfInstance ? 'a property' : 'a class or a static member';
   return `must be on a method of an instance, got ${place}: put it above a method of the provider`;
 }
-
-const SCOPES = {
-  transient: 'is transient',
-  request: 'is request-scoped',
-  'request-by-dependency': 'depends on something request-scoped',
-} as const;
 
 function scopeMistake({ prototype, scope }: ProviderRef): string | undefined {
   if (scope === 'singleton') return undefined;
   const fix = 'move the method into a provider of its own, which gets what it needs by ModuleRef.resolve()';
-  return `must be on a singleton, got ${classOf(prototype).name}, which ${SCOPES[scope]}: ${fix}`;
+  return `must be on a singleton, got ${classOf(prototype).name}, which is ${scope}: ${fix}`;
 }

@@ -88,5 +88,5 @@ function scopeOf(wrapper: Wrapper): ProviderRef['scope'] {
   // Nest counts a transient provider as static, but the container has only an empty object for it
   if (wrapper.isTransient) return 'transient';
   if (wrapper.isDependencyTreeStatic()) return 'singleton';
-  return wrapper.scope === Scope.REQUEST ? 'request' : 'request-by-dependency';
+  return wrapper.scope === Scope.REQUEST ? 'request-scoped' : 'request-scoped by a dependency';
 }

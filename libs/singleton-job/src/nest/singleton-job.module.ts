@@ -132,7 +132,9 @@ export class SingletonJobModule
     const sources = (['useFactory', 'useClass', 'useExisting'] as const).filter((key) => given[key] !== undefined);
     if (sources.length === 1) return super.forRootAsync(options);
     const expected = 'one of useFactory, useClass and useExisting';
-    throw new InvalidOptionsError([`forRootAsync() must have ${expected}, got ${sources.join(' and ') || 'none'}`]);
+    const [got, fix] =
+      sources.length === 0 ? ['none', 'give it one of them, or call forRoot()'] : [sources.join(' and '), 'keep one'];
+    throw new InvalidOptionsError([`forRootAsync() must have ${expected}, got ${got}: ${fix}`]);
   }
 
   /** Called by Nest. */
@@ -158,9 +160,8 @@ export class SingletonJobModule
   #announce(jobs: readonly Job[]): void {
     const { enabled, disabledBy, store, unreadVariables } = this.options;
     if (jobs.length > 0) {
-      const { line, all } = describeJobs(jobs, enabled ? describeStore(this.options) : undefined);
+      const line = describeJobs(jobs, enabled ? describeStore(this.options) : undefined);
       this.#logger.log(`${line}${disabledBy === undefined ? '' : `; ${disabledBy}, none runs`}`);
-      if (all !== undefined) this.#logger.debug(all);
     }
     if (enabled) for (const name of misspeltVariables()) this.#logger.warn(misspelt(name));
     if (enabled && unreadVariables.length > 0) this.#logger.warn(unread(unreadVariables));
