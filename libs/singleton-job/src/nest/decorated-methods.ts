@@ -34,23 +34,16 @@ export interface DecoratedMember<T> {
   readonly mistake: string | undefined;
 }
 
-/** The jobs of an application. */
-export interface FoundJobs {
-  readonly jobs: readonly Job[];
-  /** Every job that was found, also with a mistake, and those that are registered. */
-  readonly named: readonly NamedJob[];
-}
-
 /**
  * The decorated jobs of these providers. They are checked and their overrides applied. What has a mistake is left out,
- * and each is noted.
+ * and each is noted. `named`: every job that was found, also with a mistake, and those that are registered.
  */
 export function jobsOf(
   providers: readonly ProviderRef[],
   registered: readonly Job[],
   options: ResolvedOptions,
   problems: string[],
-): FoundJobs {
+): { readonly jobs: readonly Job[]; readonly named: readonly NamedJob[] } {
   const described = providers.flatMap((provider) => {
     const descriptions = describedBy(provider, problems);
     return descriptions.map((description) => ({ ...description, job: defineJob(description, options, problems) }));

@@ -1,6 +1,5 @@
 import { Inject, Injectable, Logger, Scope } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { type JobObserver } from '../base/events/observer.js';
 import { isClass } from '../base/text/describe-value.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { RESOLVED_OPTIONS } from '../options/tokens.js';
@@ -11,14 +10,6 @@ import { eventMethodsOf } from './event-methods.js';
 import { methodsOfNestSchedule, type NestScheduleMethods, SCHEDULE_MODULE_OPTIONS } from './nest-schedule.js';
 
 type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
-
-/** What the explorer finds. */
-export interface Explored {
-  readonly jobs: readonly Job[];
-  /** The methods with `@OnJobEvent`. */
-  readonly eventMethods: readonly JobObserver[];
-  readonly nestSchedule: NestScheduleMethods;
-}
 
 /** Finds the jobs of the application among all its providers and controllers. */
 @Injectable()
@@ -39,7 +30,7 @@ export class JobExplorer {
    * One case is not found: a decorated method of an object from a request-scoped or transient factory whose token is
    * not a class. Only a call of the factory would show the object.
    */
-  explore(registered: readonly Job[], problems: string[]): Explored {
+  explore(registered: readonly Job[], problems: string[]) {
     const providers = this.#providers();
     const { jobs, named } = jobsOf(providers, registered, this.options, problems);
     const eventMethods = providers.flatMap((provider) => eventMethodsOf(provider, problems));
