@@ -117,7 +117,7 @@ describe('the module logs at the start', () => {
 
   it.each<[what: string, root: ModuleMetadata, options?: Options, variables?: Readonly<Record<string, string>>]>([
     ['which jobs it found, when they run, where the locks are, and that the memory is no place for those', ALL],
-    ['the first ten jobs, and all of them at debug level', { providers: ELEVEN }],
+    ['the first ten jobs', { providers: ELEVEN }],
     ['that none of them runs, if they are switched off', ALL, DISABLED],
     ['that it found none', {}],
     ['a variable that may be meant to switch them off', ALL, {}, MISSPELT],
@@ -131,7 +131,7 @@ describe('the module logs at the start', () => {
     try {
       const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory', ...options });
       await using started = await startApplication({ ...root, imports: [module] });
-      expect(started.logger.lines.filter((line) => /^(log: found|debug: all|warn)/.test(line))).toMatchSnapshot();
+      expect(started.logger.lines.filter((line) => /^(log: found|warn)/.test(line))).toMatchSnapshot();
     } finally {
       process.env = env;
     }
