@@ -20,27 +20,48 @@ export type JobObserver = EventCallbacks & {
 type EventCallbacks = { [E in keyof JobEvents]?: (event: JobEvents[E]) => unknown };
 
 /**
- * A {@link Notify} that calls each observer in turn. Those of the library (`own`) come first.
+ * A {@link Notify} that calls each observer in turn. Those of the library (`own`) come first. They get no copy, because
+ * they change no payload.
  */
 export function notifyAll(observers: readonly JobObserver[], own: readonly JobObserver[] = []): Notify {
   const notify: Notify = (event, payload) => {
-    for (const observer of [...own, ...observers]) {
+    for (const callbacks of own as readonly EventCallbacks[]) {
+      try {
+        callbacks[event]?.(payload);
+      } catch (error: unknown) {
+        failed(event, error);
+      }
+    }
+    for (const observer of observers) {
       const callbacks: EventCallbacks = observer;
-      void call(event, () => callbacks[event]?.(ownCopy(payload)));
-      void call(event, () => observer.onEvent?.({ event, payload: ownCopy(payload) } as JobEvent));
+      call(event, () => callbacks[event]?.(ownCopy(payload)));
+      call(event, () => observer.onEvent?.({ event, payload: ownCopy(payload) } as JobEvent));
     }
   };
 
-  async function call(event: keyof JobEvents, callback: () => unknown): Promise<void> {
+  function call(event: keyof JobEvents, callback: () => unknown): void {
     try {
-      await callback();
+      const returned = callback();
+      // checked by its shape: a promise may come from another realm or from a promise library
+      if (isThenable(returned))
+        Promise.resolve(returned).catch((error: unknown) => {
+          failed(event, error);
+        });
     } catch (error: unknown) {
-      // a failure at observerFailed is not reported: it would never end
-      if (event !== 'observerFailed') notify('observerFailed', { event, error });
+      failed(event, error);
     }
   }
 
+  function failed(event: keyof JobEvents, error: unknown): void {
+    // a failure at observerFailed is not reported: it would never end
+    if (event !== 'observerFailed') notify('observerFailed', { event, error });
+  }
+
   return notify;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value;
 }
 
 /** A copy, because an observer could write to properties and dates at run time. Errors are not copied. */
