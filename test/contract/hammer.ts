@@ -2,8 +2,8 @@ import { type LeaseId, type Store, type StoredRecord } from '../../libs/singleto
 import { SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 
 const CLIENTS = 50;
-const MS = 3_000;
-const LIFE_MS = 300;
+const MS = 4_000;
+const LIFE_MS = 1_500;
 const NAMES = Array.from({ length: 20 }, (_, i) => `${String(i)}:lock`);
 
 /** A lease, and until when its replica may believe that it lives. */

@@ -261,7 +261,7 @@ function inBackground(place: Place, command: string): void {
 
 /** Resolves once they are answered, and the store listens. */
 async function startHeartbeats(connection: ConnectionOptions, lifeMs: number): Promise<StoreHeartbeats> {
-  const heartbeats = new StoreHeartbeats(newStore({ projectName: 'shop', connection, shortestLifeMs: lifeMs }), lifeMs);
+  const heartbeats = new StoreHeartbeats(newStore({ projectName: 'shop', connection }), lifeMs);
   await heartbeats.answer();
   await heartbeats.listening();
   return heartbeats;

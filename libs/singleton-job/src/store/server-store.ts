@@ -2,7 +2,7 @@ import { type LockStoreError } from '../base/errors/lock-store.error.js';
 import { Connection, type ConnectionParts, type Lost, type Session } from './connection.js';
 import { hintText, messagesMissing } from './hints.js';
 import { Listeners } from './listeners.js';
-import { type CasRequest, type Store, type StoreListener, type SyncRequest, type SyncResult } from './store.js';
+import { type CasRequest, lifeOf, type Store, type StoreListener, type SyncRequest, type SyncResult } from './store.js';
 
 /** How often to check that messages arrive: normally there are none for a long time. */
 export const CHECK_EVERY_MS = 3_000;
@@ -19,7 +19,10 @@ export interface ServerStoreOptions<C> {
   readonly readConnection?: (() => Promise<C>) | undefined;
   /** False: it receives no hints, and has one connection. Enough for heartbeats. @default true */
   readonly subscribes?: boolean;
-  /** The shortest life of a lease: time limits of requests and connections follow it. @default 10_000 */
+  /**
+   * The shortest life of a lease, until one that is kept is shorter: time limits of requests and connections follow it.
+   * @default 10_000
+   */
   readonly shortestLifeMs?: number;
 }
 
@@ -33,14 +36,12 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   protected readonly requests: Connection<S>;
   /** For each new session of {@link requests}. */
   protected hints: Connection<S> | undefined;
-  protected readonly shortestLifeMs: number;
-  /** How long nothing may arrive while a request waits for its answer. */
-  protected readonly silenceMs: number;
+  /** Of all leases that it has kept. */
+  protected shortestLifeMs: number;
 
   constructor(protected readonly options: O) {
     const { subscribes = true, shortestLifeMs = 10_000 } = options;
     this.shortestLifeMs = shortestLifeMs;
-    this.silenceMs = Math.min(1_500, shortestLifeMs / 5);
     this.requests = this.#newConnection({
       newSession: this.newSession.bind(this),
       onReady: () => {
@@ -55,7 +56,11 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
     });
   }
 
-  abstract sync(request: SyncRequest): Promise<SyncResult>;
+  sync(request: SyncRequest): Promise<SyncResult> {
+    this.shortestLifeMs = Math.min(this.shortestLifeMs, ...[...request.renew, ...request.grant].map(lifeOf));
+    return this.sendSync(request);
+  }
+
   abstract compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]>;
 
   async publish(names: readonly string[] | '*'): Promise<void> {
@@ -78,6 +83,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
     await Promise.all([this.requests.close(), this.hints?.close()]);
   }
 
+  protected abstract sendSync(request: SyncRequest): Promise<SyncResult>;
   protected abstract newSession(lost: Lost): Promise<S>;
   /** The same for hints. */
   protected abstract newSubscriber(lost: Lost): Promise<S>;
@@ -91,8 +97,11 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
     return (await this.options.readConnection?.()) ?? this.options.connection;
   }
 
+  /** How long nothing may arrive while a request waits for its answer. */
+  protected readonly silenceMs = (): number => Math.min(1_500, this.shortestLifeMs / 5);
+
   protected delayMs(...[failures]: Parameters<ConnectionParts<S>['delayMs']>): number {
-    return Math.min(50 * 2 ** failures, this.silenceMs / 3) * (0.5 + Math.random() / 2);
+    return Math.min(50 * 2 ** failures, this.silenceMs() / 3) * (0.5 + Math.random() / 2);
   }
 
   #newConnection(parts: Pick<ConnectionParts<S>, 'newSession' | 'onReady' | 'onLost'>): Connection<S> {

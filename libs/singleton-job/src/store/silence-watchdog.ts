@@ -9,7 +9,7 @@ export class NoAnswerError extends Error {}
 
 interface Watched {
   readonly stream: () => Stream;
-  readonly silenceMs: number;
+  readonly silenceMs: () => number;
   readonly silent: (error: NoAnswerError) => void;
 }
 
@@ -19,14 +19,15 @@ export function watchSilence<T>(answer: Promise<T>, { stream, silenceMs, silent 
   let turn: NodeJS.Immediate | undefined;
   const watch = (): void => {
     const { bytesRead } = stream();
+    const ms = silenceMs();
     const look = (): void => {
       const now = stream();
       // a client has its own time limit for a connection that is being opened
       if (now.connecting === true || now.bytesRead !== bytesRead) watch();
-      else silent(new NoAnswerError(`no answer within ${showDuration(silenceMs)}`));
+      else silent(new NoAnswerError(`no answer within ${showDuration(ms)}`));
     };
     // a process that was blocked or stopped first reads the answers that arrived in the meantime
-    timer = setTimeout(() => (turn = setImmediate(look)), silenceMs).unref();
+    timer = setTimeout(() => (turn = setImmediate(look)), ms).unref();
   };
   watch();
   return answer.finally(() => {

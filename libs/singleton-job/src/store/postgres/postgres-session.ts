@@ -7,7 +7,7 @@ export type Query = (text: string, values?: readonly unknown[]) => Promise<reado
 
 interface SessionParts {
   readonly lost: Lost;
-  readonly silenceMs: number;
+  readonly silenceMs: () => number;
   /** Sends what comes before anything else. */
   readonly prepare: (session: PostgresSession) => Promise<void>;
 }

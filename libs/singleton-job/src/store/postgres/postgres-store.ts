@@ -49,7 +49,7 @@ export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSes
   #arrived: () => void = () => undefined;
   #server: FoundServer | undefined;
 
-  async sync({ isNewcomer, renew, grant, revoke, read }: SyncRequest): Promise<SyncResult> {
+  protected async sendSync({ isNewcomer, renew, grant, revoke, read }: SyncRequest): Promise<SyncResult> {
     const answer = await this.#call<SyncAnswer>('sync', [isNewcomer, renew, grant, revoke, read]);
     const records = new Map(Object.entries(answer.records));
     const leases = new Map(Object.entries(answer.leases));

@@ -7,7 +7,7 @@ import { CONNECTION_LOST, NOT_THE_PRIMARY, says } from './redis-errors.js';
 
 interface SessionParts {
   readonly lost: Lost;
-  readonly silenceMs: number;
+  readonly silenceMs: () => number;
   /** Checks the server. Rejects if it is of no use, or if this error is of the kind that waits for a person. */
   readonly check: (client: RedisClient, error: unknown) => Promise<void>;
   /** What changes from one connection to the next. Called for each node of a cluster that was lost. */

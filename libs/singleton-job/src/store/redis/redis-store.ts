@@ -33,7 +33,7 @@ export class RedisStore extends ServerStore<RedisStoreOptions, RedisSession> {
   readonly name = 'Redis';
   #kind: FailedRequest['kind'] = 'plain';
 
-  async sync({ isNewcomer, renew, grant, revoke, read }: SyncRequest): Promise<SyncResult> {
+  protected async sendSync({ isNewcomer, renew, grant, revoke, read }: SyncRequest): Promise<SyncResult> {
     const isKeeping = renew.length + grant.length > 0;
     const actions = Object.entries({ renew, grant, revoke });
     const pairs = actions.flatMap(([action, leases]) => leases.flatMap((lease) => [action, lease]));
@@ -58,7 +58,7 @@ export class RedisStore extends ServerStore<RedisStoreOptions, RedisSession> {
   }
 
   protected async newSession(lost: Lost): Promise<RedisSession> {
-    const client = newClient(await this.source(), this.shortestLifeMs, this.silenceMs);
+    const client = newClient(await this.source(), this.shortestLifeMs, this.silenceMs());
     if (isCluster(client)) this.#kind = 'cluster';
     else if (this.#kind !== 'server') this.#kind = client.options.tls === undefined ? 'plain' : 'tls';
     return this.#sessionOf(client, lost);
