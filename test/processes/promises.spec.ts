@@ -108,12 +108,15 @@ describe.each([
     await workers.leaderOf('daily-report').stop();
     await workers.until('it runs elsewhere', () => nodes() === 2);
     await workers.until('it is led', () => workers.leadersOf('daily-report').length === 1);
-    await workers.leaderOf('daily-report').kill();
+    const killed = workers.leaderOf('daily-report');
+    await killed.kill();
     await workers.until('it runs on the last replica', () => nodes() === 3);
     await workers.stop();
 
     const events = workers.events.filter(({ payload }) => payload?.job === 'daily-report');
-    const reports = events.flatMap(({ event, payload = {}, node, atMs }) => reportsIn(event, payload, { node, atMs }));
+    const reports = events
+      .flatMap(({ event, payload = {}, node, atMs }) => reportsIn(event, payload, { node, atMs }))
+      .map((report) => (report.node === killed.node ? { ...report, reason: 'unwritten' } : report));
     expect(unaccountedOccurrences(workers.runs('daily-report'), reports)).toEqual([]);
     expectSound(workers);
   });

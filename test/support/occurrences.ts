@@ -12,8 +12,9 @@ export interface Report {
 
 /**
  * Every occurrence of a cron job, one of which is due every `periodMs`, that was started twice, reported twice, started
- * and reported, or neither: from its first run to its last run or report. Two reports may come beside a start: Redis
- * lost its data (`data-lost`), and a leader that was killed or lost its lease has claimed it (`interrupted`).
+ * and reported, or neither: from its first run to its last run or report. Three reports may come beside another: Redis
+ * lost its data (`data-lost`), a leader that was killed or lost its lease has claimed it (`interrupted`), and a leader
+ * that was killed within 10 s may not have written its own (`unwritten`).
  */
 export function unaccountedOccurrences(
   starts: readonly RecordedRun[],
@@ -26,7 +27,7 @@ export function unaccountedOccurrences(
   for (let dueMs = Math.min(...times); dueMs <= untilMs; dueMs += periodMs) {
     const started = starts.filter(({ scheduledAtMs }) => scheduledAtMs === dueMs);
     const reported = reports.filter(({ fromMs, toMs }) => fromMs < dueMs && dueMs <= toMs);
-    const definite = reported.filter(({ reason }) => reason !== 'data-lost' && reason !== 'interrupted');
+    const definite = reported.filter(({ reason }) => !['data-lost', 'interrupted', 'unwritten'].includes(reason));
     const isSound = started.length + reported.length > 0 && started.length + definite.length < 2;
     if (isSound) continue;
     const accounts = [
