@@ -18,6 +18,8 @@ interface Fault {
  * release.
  */
 const LASTING_MS = 20_000;
+/** Its run lasts through a fault. */
+const LASTING_JOB = 'heartbeat';
 /** So long that a term has written its records again. */
 const REWRITTEN_MS = 11_000;
 
@@ -158,19 +160,22 @@ describe.each(KINDS)('two replicas on a %s that', (kind) => {
   const ofKind = <T extends Fault>(faults: readonly T[]): T[] => faults.filter(({ of = kind }) => of === kind);
 
   it.concurrent.each(ofKind(HARMLESS))(
-    '$name: they change no leader and abort no run, and messages arrive as before',
+    '$name: they change no leader and abort no run, however long, and messages arrive as before',
     async ({ redis, happen, outages = 1 }) => {
       await using run = await FaultRun.start(kind, { redis, lockExpiryMs: LASTING_MS });
       const { leader, follower } = run;
+      const lasting = await run.lasts(LASTING_JOB);
       const from = run.replicas.map(({ lines }) => lines.length);
       const begunMs = performance.now();
       await happen(run);
       await run.goesOn({ withinMs: LASTING_MS });
       await run.until('both get messages', () => run.replicas.every(({ isListening }) => isListening));
+      expect(run.runs.filter(({ job, endedAtMs }) => job === LASTING_JOB && endedAtMs > begunMs)).toEqual([lasting]);
+      run.lasting = undefined;
       await run.goesOn();
       for (const [index, { observer, lines }] of run.replicas.entries()) {
         const since = observer.events.filter(({ atMs }) => atMs > begunMs);
-        expect(since.filter(({ event }) => /^leadership|^run(Cancelled|Interrupted)/.test(event))).toEqual([]);
+        expect(since.filter(({ event }) => /^leadership|^run(Failed|Cancelled|Interrupted)/.test(event))).toEqual([]);
         const warnings = lines.slice(from[index]).filter((line) => /^(warn|error): /.test(line) && !SILENT.test(line));
         expect(warnings.length > outages ? warnings : []).toEqual([]);
       }

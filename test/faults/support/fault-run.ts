@@ -18,7 +18,7 @@ import { type Copy, type Kind, type Place, portOf, startPlace } from './place.js
 export const LOCK_EXPIRY_MS = 4_000;
 
 const CRON_JOB = 'report';
-/** Of a run that is not aborted. */
+/** Of a run that is neither aborted nor {@link FaultRun.lasting}. */
 const RUN_MS = 20;
 
 /** One job of each kind, with short periods for a test. */
@@ -47,6 +47,8 @@ export class FaultRun implements AsyncDisposable {
   readonly runs: RecordedRun[] = [];
   /** The leader, and the follower. */
   readonly replicas: InProcessReplica[] = [];
+  /** The job whose run does not end by itself while this names it. */
+  lasting: string | undefined;
   #copy: Copy | undefined;
 
   private constructor(
@@ -92,10 +94,19 @@ export class FaultRun implements AsyncDisposable {
     return (this.#copy = await this.place.copy());
   }
 
-  /** Resolves once each job has run again from now on. */
+  /** Lets a run of this job {@link lasting last}. Resolves to it, once it is under way. */
+  async lasts(job: string): Promise<RecordedRun> {
+    this.lasting = job;
+    const underWay = () => this.runs.find((run) => run.job === job && run.endedAtMs === Infinity);
+    await this.until('its run is under way', () => underWay() !== undefined);
+    return underWay() as RecordedRun;
+  }
+
+  /** Resolves once each job has run again from now on, but for the {@link lasting} one. */
   async goesOn({ withinMs = PATIENCE_MS } = {}): Promise<void> {
     const fromMs = performance.now();
     const hasRun = (name: string): boolean =>
+      name === this.lasting ||
       this.runs.some((run) => run.job === name && run.startedAtMs >= fromMs && run.endedAtMs !== Infinity);
     await this.until('each job runs again', () => JOBS.every(hasRun), { withinMs });
   }
@@ -131,6 +142,7 @@ export class FaultRun implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.lasting = undefined;
     await Promise.all(this.replicas.map(({ pool }) => pool.close()));
     await Promise.all(this.networks.map((network) => network[Symbol.asyncDispose]()));
     await this.#copy?.[Symbol.asyncDispose]();
@@ -140,7 +152,7 @@ export class FaultRun implements AsyncDisposable {
   #startReplica(node: string, network: TcpProxy): void {
     const { project, lockExpiryMs } = this;
     const jobs = Object.entries(SCHEDULES).map(([name, schedule]) =>
-      job({ name, schedule, lockExpiryMs, run: (run) => this.#run(node, run) }),
+      job({ name, schedule, lockExpiryMs, warnAfterMs: undefined, run: (run) => this.#run(node, run) }),
     );
     const connection = this.place.urlOf(portOf(network));
     this.replicas.push(new InProcessReplica({ node, project, connection, jobs, lockExpiryMs }));
@@ -152,7 +164,8 @@ export class FaultRun implements AsyncDisposable {
     const begun = { job, node, fencingToken, scheduledAtMs: scheduledAt.getTime(), startedAtMs, endedAtMs: Infinity };
     const index = this.runs.push(begun) - 1;
     try {
-      await delay(RUN_MS, undefined, { signal });
+      do await delay(RUN_MS, undefined, { signal });
+      while (job === this.lasting);
     } finally {
       this.runs[index] = { ...begun, endedAtMs: performance.now() };
     }
