@@ -246,6 +246,25 @@ describe.each(KINDS)('two replicas on a %s that', (kind) => {
     },
   );
 
+  it.concurrent.each([
+    { name: 'nothing runs: the other one leads after one heartbeat', kept: [], heartbeatMs: 6_000, heartbeats: 1 },
+    { name: 'a run goes on: the rest after three', kept: [LASTING_JOB], heartbeatMs: 2_000, heartbeats: 3 },
+  ])('loses the message of a stop, and $name', async ({ kept, heartbeatMs, heartbeats }) => {
+    // a lease that is not revoked outlives the test, and each heartbeat reads one record of the three
+    await using run = await FaultRun.start(kind, { lockExpiryMs: LASTING_MS, heartbeatIntervalMs: heartbeatMs });
+    const { leader, follower } = run;
+    for (const job of kept) await run.lasts(job);
+    leader.store.publish = () => Promise.resolve();
+    const closed = leader.pool.close();
+    const isFree = () => follower.leads.size === JOBS.length - kept.length;
+    await run.until('the follower leads the rest', isFree, { withinMs: heartbeats * heartbeatMs + SLACK_MS });
+    expect([...leader.leads]).toEqual(kept);
+    run.lasting = undefined;
+    await closed;
+    await run.followerLeads();
+    expect(run.violations()).toEqual([]);
+  });
+
   it.concurrent('goes on beside its promoted copy: each side has a leader, until it is gone', async () => {
     await using run = await FaultRun.start(kind, { lockExpiryMs: LONG_MS });
     const { leader, follower, networks, place } = run;

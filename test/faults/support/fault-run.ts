@@ -11,7 +11,7 @@ import { brokenFences, overlaps, type RecordedRun } from '../../../tools/replica
 import { type RedisServerOptions } from '../../../tools/servers/redis-server.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { until, type UntilOptions } from '../../../tools/replicas/until.js';
-import { InProcessReplica } from './in-process-replica.js';
+import { HEARTBEAT_INTERVAL_MS, InProcessReplica } from './in-process-replica.js';
 import { type Copy, type Kind, type Place, portOf, startPlace } from './place.js';
 
 /** So long that a lease survives seconds without a CPU. */
@@ -33,6 +33,8 @@ interface FaultRunOptions {
   readonly redis?: RedisServerOptions | undefined;
   /** @default {@link LOCK_EXPIRY_MS} */
   readonly lockExpiryMs?: number;
+  /** @default {@link HEARTBEAT_INTERVAL_MS} */
+  readonly heartbeatIntervalMs?: number;
 }
 
 let runs = 0;
@@ -55,13 +57,13 @@ export class FaultRun implements AsyncDisposable {
     readonly place: Place,
     /** Of the leader, and of the follower. */
     readonly networks: readonly [TcpProxy, TcpProxy],
-    private readonly lockExpiryMs: number,
+    private readonly options: FaultRunOptions,
   ) {}
 
-  static async start(kind: Kind, { redis, lockExpiryMs = LOCK_EXPIRY_MS }: FaultRunOptions = {}): Promise<FaultRun> {
-    const place = await startPlace(kind, redis);
+  static async start(kind: Kind, options: FaultRunOptions = {}): Promise<FaultRun> {
+    const place = await startPlace(kind, options.redis);
     const { port } = place.server;
-    const run = new FaultRun(place, [await TcpProxy.start(port), await TcpProxy.start(port)], lockExpiryMs);
+    const run = new FaultRun(place, [await TcpProxy.start(port), await TcpProxy.start(port)], options);
     try {
       run.#startReplica('a', run.networks[0]);
       await run.until('the first replica leads each job', () => run.leader.leads.size === JOBS.length);
@@ -150,12 +152,13 @@ export class FaultRun implements AsyncDisposable {
   }
 
   #startReplica(node: string, network: TcpProxy): void {
-    const { project, lockExpiryMs } = this;
+    const { project } = this;
+    const { lockExpiryMs = LOCK_EXPIRY_MS, heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS } = this.options;
     const jobs = Object.entries(SCHEDULES).map(([name, schedule]) =>
       job({ name, schedule, lockExpiryMs, warnAfterMs: undefined, run: (run) => this.#run(node, run) }),
     );
     const connection = this.place.urlOf(portOf(network));
-    this.replicas.push(new InProcessReplica({ node, project, connection, jobs, lockExpiryMs }));
+    this.replicas.push(new InProcessReplica({ node, project, connection, jobs, lockExpiryMs, heartbeatIntervalMs }));
   }
 
   /** A run that stops at once when its signal fires. */

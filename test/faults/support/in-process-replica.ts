@@ -2,6 +2,7 @@ import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
 import { resolveOptions } from '../../../libs/singleton-job/src/options/resolve-options.js';
 import { createReplicaId, createServices } from '../../../libs/singleton-job/src/control/create-services.js';
 import { type JobPool } from '../../../libs/singleton-job/src/runs/job-pool.js';
+import { type Store } from '../../../libs/singleton-job/src/store/store.js';
 import { RecordingObserver } from '../../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../../libs/singleton-job/src/base/time/system-clock.js';
 import { type Report, reportsIn } from '../../support/occurrences.js';
@@ -14,6 +15,7 @@ interface ReplicaOptions {
   readonly connection: string;
   readonly jobs: readonly Job[];
   readonly lockExpiryMs: number;
+  readonly heartbeatIntervalMs: number;
 }
 
 export const HEARTBEAT_INTERVAL_MS = 200;
@@ -32,17 +34,19 @@ export class InProcessReplica {
   readonly observer = new RecordingObserver(Object.assign(new SystemClock(), { now: () => performance.now() }));
   /** Whether messages of other replicas arrive. */
   isListening = false;
+  readonly store: Store;
   readonly pool: JobPool;
 
-  constructor({ node, project, connection, jobs, lockExpiryMs }: ReplicaOptions) {
+  constructor({ node, project, connection, jobs, lockExpiryMs, heartbeatIntervalMs }: ReplicaOptions) {
     this.node = node;
     const store = newStore({ projectName: project, connection, shortestLifeMs: lockExpiryMs });
+    this.store = store;
     const resolved = resolveOptions({
       projectName: project,
       connection,
-      heartbeatInterval: HEARTBEAT_INTERVAL_MS,
+      heartbeatInterval: heartbeatIntervalMs,
       lockExpiry: lockExpiryMs,
-      shutdownTimeout: '3s',
+      shutdownTimeout: '30s',
       observers: [this.observer],
     });
     store.addListener({ listening: (isListening) => (this.isListening = isListening) });
