@@ -39,8 +39,7 @@ export class InProcessReplica {
 
   constructor({ node, project, connection, jobs, lockExpiryMs, heartbeatIntervalMs }: ReplicaOptions) {
     this.node = node;
-    const store = newStore({ projectName: project, connection, shortestLifeMs: lockExpiryMs });
-    this.store = store;
+    const store = (this.store = newStore({ projectName: project, connection, shortestLifeMs: lockExpiryMs }));
     const resolved = resolveOptions({
       projectName: project,
       connection,

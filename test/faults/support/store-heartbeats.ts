@@ -11,8 +11,8 @@ interface Outcome {
 
 /** What a replica notices of a fault, in milliseconds. */
 export interface Noticed {
-  /** From the begin of the fault to the first heartbeat that failed. Undefined: none did. */
-  readonly noticedMs: number | undefined;
+  /** From the begin of the fault to the first heartbeat that failed. */
+  readonly noticedMs: number;
   /** From the end of the fault to the first answer. */
   readonly backMs: number;
   readonly errors: readonly LockStoreError[];
@@ -60,7 +60,10 @@ export class StoreHeartbeats implements AsyncDisposable {
     await until('the store listens', () => this.#isListening);
   }
 
-  /** What is noticed of a fault from `begin` to `end`. It begins at a random moment between two heartbeats. */
+  /**
+   * What is noticed of a fault from `begin` to `end`. It begins at a random moment between two heartbeats. It lasts so
+   * long, and until one has failed: on a busy machine that may leave late.
+   */
   async during(begin: () => unknown, end: () => unknown, lastsMs: number): Promise<Noticed> {
     await this.answer();
     await delay(this.intervalMs * Math.random());
@@ -69,14 +72,15 @@ export class StoreHeartbeats implements AsyncDisposable {
     const beganMs = performance.now();
     await begin();
     await delay(lastsMs);
+    const failed = (): Outcome[] => this.#outcomes.filter((outcome) => !isAnswer(outcome));
+    await until('a heartbeat fails', () => failed().length > 0);
     const endedMs = performance.now();
     await end();
     const back = (): Outcome | undefined =>
       this.#outcomes.find((outcome) => isAnswer(outcome) && outcome.endedMs > endedMs && outcome.sentMs > beganMs);
     await until('the store answers again', () => back() !== undefined);
-    const failed = this.#outcomes.filter((outcome) => !isAnswer(outcome));
-    const errors = failed.flatMap(({ result }) => (result instanceof Error ? [result] : []));
-    const noticedMs = failed[0] && failed[0].endedMs - beganMs;
+    const errors = failed().flatMap(({ result }) => (result instanceof Error ? [result] : []));
+    const noticedMs = (failed()[0]?.endedMs ?? Infinity) - beganMs;
     return { noticedMs, backMs: (back()?.endedMs ?? Infinity) - endedMs, errors };
   }
 
