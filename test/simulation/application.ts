@@ -58,7 +58,7 @@ export class Application {
       const [note, report] = [observer[kind], reports[kind]?.bind(reports)] as ((...what: unknown[]) => void)[];
       reports[kind] = (...what: unknown[]) => (note?.(...what), report?.(...what));
     }
-    this.#commands = new JobCommands({ replica, storeName: store.name });
+    this.#commands = new JobCommands(replica);
     this.#jobs = new Map(jobs.map((plan) => [plan.name, this.#jobOf(plan)]));
     for (const name of this.#jobs.keys()) this.add(name);
     pool.start();

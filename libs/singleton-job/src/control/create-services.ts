@@ -80,9 +80,9 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts): S
   store.addListener(reports);
   const timing = { lifeMs: lockExpiryMs, heartbeatIntervalMs };
   const replica: Replica = new Replica({ store, clock, random, id, ...timing, observer: reports, backup });
-  const pool: JobPool = new JobPool(options, { clock, replica, storeName, notify, interceptors });
-  const registry = new SingletonJobRegistry(options, { pool, clock, replica, storeName, statistics });
-  const health = new SingletonJobHealth(options, { pool, clock, outages: reports.outages, storeName });
+  const pool: JobPool = new JobPool(options, { clock, replica, notify, interceptors });
+  const registry = new SingletonJobRegistry(options, pool, replica, statistics);
+  const health = new SingletonJobHealth(options, pool, replica, reports.outages);
   const locks = new LockService({ options, replica, storeName });
   return { replica, pool, registry, health, locks, heartbeatThread, observers, interceptors };
 }

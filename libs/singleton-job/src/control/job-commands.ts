@@ -16,7 +16,7 @@ const NO_REPLY = new LockStoreError('STORE_UNREACHABLE', 'no answer from the sto
 export class JobCommands {
   #commands = 0;
 
-  constructor(private readonly parts: { readonly replica: Replica; readonly storeName: string }) {}
+  constructor(private readonly replica: Replica) {}
 
   /**
    * Runs the job now on the replica that leads it.
@@ -27,7 +27,7 @@ export class JobCommands {
     const edit = this.#command(job, 'trigger', 'triggered');
     const { outcome, by = null, record = {} } = (await keepContext(edit.command.id, () => this.#edit(edit))) ?? {};
     const leader = edit.election.leader ?? null;
-    if (outcome === 'paused') return { started: false, reason: 'paused', leader, by: this.parts.replica.id };
+    if (outcome === 'paused') return { started: false, reason: 'paused', leader, by: this.replica.id };
     if (by === null) return { started: false, reason: this.#whyNot(edit), leader, by };
     const { run, fencingToken } = record;
     if (outcome === 'started' && run !== undefined && fencingToken !== undefined)
@@ -54,34 +54,33 @@ export class JobCommands {
 
   /** @throws LockStoreError when the store has not confirmed it */
   async resume(job: JobRunner): Promise<{ readonly by: string | null }> {
-    const edit = new ResumeEdit(this.#electionOf(job), this.parts.replica.view);
+    const edit = new ResumeEdit(this.#electionOf(job), this.replica.view);
     return { by: (await this.#store(edit)) ?? null };
   }
 
   /** If this replica will not compete for the job, it forgets the election when it is used no more. */
   #electionOf(job: JobRunner): Election {
-    const { replica } = this.parts;
-    replica.open();
-    return job.election ?? replica.electionFor(job);
+    this.replica.open();
+    return job.election ?? this.replica.electionFor(job);
   }
 
   #command(job: JobRunner, action: Command['action'], done: CommandEdit['done']): CommandEdit {
     this.#commands += 1;
-    const id = `${this.parts.replica.id}#${this.#commands}`;
-    return new CommandEdit(this.#electionOf(job), this.parts.replica.view, { id, action }, done);
+    const id = `${this.replica.id}#${this.#commands}`;
+    return new CommandEdit(this.#electionOf(job), this.replica.view, { id, action }, done);
   }
 
   async #edit<T>(edit: StoredEdit<T>): Promise<T | undefined> {
-    const { replica, storeName } = this.parts;
+    const { replica } = this;
     const { election } = edit;
     const result = replica.isClosing ? undefined : await election.edit(edit);
     if (election.seen.last.isUnreadable !== true) return result;
-    throw unreadable(election.name, storeName);
+    throw unreadable(election.name, replica.storeName);
   }
 
   /** @throws LockStoreError when the store denied the request: unlike the other reasons, that needs a person */
   #whyNot(edit: CommandEdit) {
-    const { isClosing } = this.parts.replica;
+    const { isClosing } = this.replica;
     const error = this.#unconfirmed(edit);
     if (!isClosing && error.code !== 'STORE_UNREACHABLE') throw error;
     if (edit.wasSeen) return 'no-answer';
@@ -97,7 +96,7 @@ export class JobCommands {
   #unconfirmed({ election, done, wasSent }: StoredEdit<unknown>) {
     const became = wasSent ? `it is not known whether the job was ${done}` : `the job was not ${done}`;
     const failure = wasSent ? election.writer.failure : undefined;
-    return unconfirmed(`${labelOf(election.name)}: ${became}`, this.parts.replica, wasSent, failure);
+    return unconfirmed(`${labelOf(election.name)}: ${became}`, this.replica, wasSent, failure);
   }
 }
 

@@ -8,7 +8,6 @@ import { UnknownJobError } from './job-registry.errors.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { didYouMean } from '../options/suggest.js';
-import { type Clock } from '../base/time/clock.js';
 import { JobCommands, unconfirmed } from './job-commands.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobStatus, type StepDownResult, type TriggerResult, type JobOverview } from './job-status.js';
@@ -37,20 +36,16 @@ export class SingletonJobRegistry {
   /** The module makes it. @internal */
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly parts: {
-      readonly pool: JobPool;
-      readonly statistics: JobStatistics;
-      readonly clock: Clock;
-      readonly replica: Replica;
-      readonly storeName: string;
-    },
+    private readonly pool: JobPool,
+    private readonly replica: Replica,
+    private readonly statistics: JobStatistics,
   ) {
-    this.#commands = new JobCommands(parts);
+    this.#commands = new JobCommands(replica);
   }
 
   /** Every job of this replica, also disabled ones. Decorated jobs are found when the application starts. */
   list(): JobStatus[] {
-    return this.parts.pool.jobs.map((runner) => this.#statusOf(runner));
+    return this.pool.jobs.map((runner) => this.#statusOf(runner));
   }
 
   /**
@@ -70,7 +65,7 @@ export class SingletonJobRegistry {
    */
   async overview(): Promise<readonly JobOverview[]> {
     this.#assertConnected();
-    const now = this.parts.clock.now();
+    const now = this.replica.clock.now();
     if (this.#overview !== undefined && now - this.#overview.atMs < CACHE_MS) return this.#overview.result;
     const result = this.#readOverview();
     this.#overview = { atMs: now, result };
@@ -140,12 +135,11 @@ export class SingletonJobRegistry {
    * variables stand
    */
   register(registration: JobRegistration): void {
-    const { pool } = this.parts;
     const job = defineRegisteredJob(registration, this.options);
     const problems: string[] = [];
-    checkNames([...pool.jobs.map((runner) => runner.job), job], this.options, problems);
+    checkNames([...this.pool.jobs.map(({ job: other }) => other), job], this.options, problems);
     if (problems.length > 0) throw new InvalidJobsError(problems);
-    pool.add(job);
+    this.pool.add(job);
   }
 
   /**
@@ -156,8 +150,8 @@ export class SingletonJobRegistry {
    */
   async unregister(name: string): Promise<void> {
     this.#runner(name);
-    await this.parts.pool.remove(name);
-    this.parts.statistics.forget(name);
+    await this.pool.remove(name);
+    this.statistics.forget(name);
   }
 
   /** A job that can be steered from here. */
@@ -174,23 +168,22 @@ export class SingletonJobRegistry {
   }
 
   #runner(given: unknown): JobRunner {
-    const { pool } = this.parts;
     // a caller without types may give anything
     const name = String(given);
-    const runner = pool.find(name);
+    const runner = this.pool.find(name);
     if (runner !== undefined) return runner;
-    const names = pool.jobs.map(({ job }) => job.name);
+    const names = this.pool.jobs.map(({ job }) => job.name);
     throw new UnknownJobError(name, didYouMean(name, names, this.#whyUnknown(names)));
   }
 
   #whyUnknown(names: readonly string[]): string {
-    if (this.parts.pool.state === 'new')
+    if (this.pool.state === 'new')
       return 'jobs are found when the application starts, after onModuleInit of every other module';
     return names.length === 0 ? 'it has no jobs' : `the jobs are ${names.join(', ')}`;
   }
 
   #statusOf(runner: JobRunner): JobStatus {
-    const { clock, statistics } = this.parts;
+    const { statistics } = this;
     const { job, runs, election } = runner;
     const { activeTerm: term, pausedAt, leader = null } = election ?? {};
     return {
@@ -200,7 +193,8 @@ export class SingletonJobRegistry {
       role: this.#roleOf(runner),
       leader,
       fencingToken: term?.fencingToken ?? null,
-      leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.deadline.now - clock.now()), 0),
+      leaseRemainingMs:
+        term === undefined ? null : Math.max(Math.round(term.deadline.now - this.replica.clock.now()), 0),
       runningSince: runs.inFlight?.info.startedAt.toISOString() ?? null,
       lastRun: statistics.lastRunOf(job.name),
       counters: statistics.countersOf(job.name),
@@ -209,14 +203,14 @@ export class SingletonJobRegistry {
 
   /** What a job is, and when its next tick is due. `run`: the last one in its record. */
   #planOf({ name, schedule }: Job, pausedAt: number | undefined, run: RunFacts | undefined) {
-    const due = pausedAt === undefined ? nextDue(schedule, run, this.parts.clock.wallNow()) : undefined;
+    const due = pausedAt === undefined ? nextDue(schedule, run, this.replica.clock.wallNow()) : undefined;
     const { kind, description } = schedule;
     return { name, kind, schedule: description, pausedAt: isoOf(pausedAt), nextTickAt: isoOf(due) };
   }
 
   async #readOverview(): Promise<readonly JobOverview[]> {
-    const { replica, pool } = this.parts;
-    const { jobs } = pool;
+    const { replica } = this;
+    const { jobs } = this.pool;
     replica.open();
     const names = jobs.map(({ job }) => jobRecord(job.name));
     const records = replica.isClosing ? undefined : await replica.read(names, READ_LIMIT_MS);
@@ -227,15 +221,14 @@ export class SingletonJobRegistry {
   #overviewOf(job: Job, record: SeenRecord | undefined): JobOverview {
     const { holder, pausedAt, run } = record?.value ?? {};
     const lease = holder === undefined ? undefined : leaseOf(holder);
-    const isAlive = lease !== undefined && this.parts.replica.view.leases.has(lease);
+    const isAlive = lease !== undefined && this.replica.view.leases.has(lease);
     const leader = isAlive ? replicaOf(lease) : null;
     return { ...this.#planOf(job, pausedAt, run), leader, lastRun: run === undefined ? null : shown(run) };
   }
 
   #roleOf({ job, election }: JobRunner): JobStatus['role'] {
-    const { pool } = this.parts;
     if (!this.options.enabled || !job.enabled) return 'disabled';
-    if (pool.state === 'stopped') return 'stopped';
+    if (this.pool.state === 'stopped') return 'stopped';
     if (election?.pausedAt !== undefined) return 'paused';
     return election?.activeTerm === undefined ? 'follower' : 'leader';
   }

@@ -1,5 +1,5 @@
-import { type Clock } from '../base/time/clock.js';
 import { type Outages } from '../leadership/outages.js';
+import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { type JobPool } from '../runs/job-pool.js';
 import { type JobRunner } from '../runs/job-runner.js';
@@ -52,17 +52,14 @@ export class SingletonJobHealth {
   /** The module makes it. @internal */
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly parts: {
-      readonly pool: JobPool;
-      readonly clock: Clock;
-      readonly outages: Outages;
-      readonly storeName: string;
-    },
+    private readonly pool: JobPool,
+    private readonly replica: Replica,
+    private readonly outages: Outages,
   ) {}
 
   /** The current report. It is empty before the application has started, and when it stops. */
   report(): HealthReport {
-    const { jobs, state } = this.parts.pool;
+    const { jobs, state } = this.pool;
     if (state !== 'started') return { unreachable: [], overdue: [], leaderless: [] };
     return {
       unreachable: this.#unreachable(),
@@ -72,13 +69,13 @@ export class SingletonJobHealth {
   }
 
   #unreachable(): HealthReport['unreachable'] {
-    const { outages, storeName } = this.parts;
-    const { unreachableMs } = outages;
-    return unreachableMs > this.options.lockExpiryMs ? [{ store: storeName, forMs: Math.round(unreachableMs) }] : [];
+    const { unreachableMs } = this.outages;
+    if (unreachableMs <= this.options.lockExpiryMs) return [];
+    return [{ store: this.replica.storeName, forMs: Math.round(unreachableMs) }];
   }
 
   #overdue(runner: JobRunner): HealthReport['overdue'][number] | undefined {
-    const due = overdueSince(runner, this.parts.clock.wallNow());
+    const due = overdueSince(runner, this.replica.clock.wallNow());
     if (due === undefined) return undefined;
     const { job, runs } = runner;
     const runningSince = runs.inFlight?.info.startedAt.toISOString() ?? null;

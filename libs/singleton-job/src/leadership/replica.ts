@@ -46,6 +46,8 @@ export interface ReplicaParts {
 export class Replica implements ElectionReplica, StoreListener {
   readonly id: string;
   readonly clock: Clock;
+  /** For messages, such as `Redis`. */
+  readonly storeName: string;
   readonly random: () => number;
   readonly observer: ReplicaObserver;
   readonly view: View;
@@ -72,6 +74,7 @@ export class Replica implements ElectionReplica, StoreListener {
     const { id, clock, store, observer, random, backup } = parts;
     this.id = id;
     this.clock = clock;
+    this.storeName = store.name;
     this.random = random;
     this.observer = observer;
     this.view = new View(id, clock);

@@ -148,10 +148,10 @@ export class CronLoop {
 
   /** An occurrence waits for a clock of the store that is more than a minute behind: one of the clocks is wrong. */
   async #isStoreNear(newest: number): Promise<boolean> {
-    const { term, job, notify, replica, sleeper, storeName } = this.parts;
+    const { term, job, notify, replica, sleeper } = this.parts;
     const aheadMs = newest - term.storeNow();
     if (aheadMs <= EARLIEST_MS) return true;
-    const clocks = { node: replica.id, store: storeName };
+    const clocks = { node: replica.id, store: replica.storeName };
     notify('warning', clockAhead(job.name, clocks, { scheduledAt: new Date(newest), aheadMs }));
     // after that the clock of the store decides, as after any late wake-up
     await sleeper.sleep(newest - term.storeNow());

@@ -27,8 +27,6 @@ export interface SharedParts {
   readonly replica: Replica;
   readonly clock: Clock;
   readonly notify: Notify;
-  /** For messages, such as `Redis`. */
-  readonly storeName: string;
   /** Wrap each run, the first one outermost. */
   readonly interceptors: readonly RunInterceptor[];
 }
