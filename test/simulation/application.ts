@@ -117,7 +117,7 @@ export class Application {
   /** Resolves to what the caller is told. */
   async command(kind: CommandKind, name: string): Promise<string> {
     const job = this.runners.get(name) as JobRunner;
-    if (kind !== 'resume') this.#sent += 1;
+    this.#sent += 1;
     try {
       if (kind === 'pause') return await this.#commands.pause(job).then(() => 'paused');
       if (kind === 'resume') return await this.#commands.resume(job).then(() => 'resumed');

@@ -1,11 +1,11 @@
 import { keepContext } from '../runs/caller-context.js';
 import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/lock-store.error.js';
-import { type Election } from '../leadership/election.js';
-import { type Command, labelOf } from '../leadership/record.js';
+import { type Edit } from '../leadership/edit.js';
+import { labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type JobRunner } from '../runs/job-runner.js';
 import { type StepDownResult, type TriggerResult } from './job-status.js';
-import { CommandEdit, ResumeEdit, type StoredEdit } from './record-edits.js';
+import { CommandEdit, ResumeEdit, SteeringEdit } from './record-edits.js';
 
 const NO_REPLY = new LockStoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 
@@ -14,7 +14,7 @@ const NO_REPLY = new LockStoreError('STORE_UNREACHABLE', 'no answer from the sto
  * carried out later.
  */
 export class JobCommands {
-  #commands = 0;
+  #edits = 0;
 
   constructor(private readonly replica: Replica) {}
 
@@ -24,8 +24,8 @@ export class JobCommands {
    * @throws LockStoreError when the record cannot be read, or the store denied the request
    */
   async trigger(job: JobRunner): Promise<TriggerResult> {
-    const edit = this.#command(job, 'trigger', 'triggered');
-    const { outcome, by = null, record = {} } = (await keepContext(edit.command.id, () => this.#edit(edit))) ?? {};
+    const edit = new CommandEdit(...this.#about(job, 'triggered'));
+    const { outcome, by = null, record = {} } = (await keepContext(edit.id, () => this.#edit(edit))) ?? {};
     const leader = edit.election.leader ?? null;
     if (outcome === 'paused') return { started: false, reason: 'paused', leader, by: this.replica.id };
     if (by === null) return { started: false, reason: this.#whyNot(edit), leader, by };
@@ -41,36 +41,34 @@ export class JobCommands {
    * @throws LockStoreError when the record cannot be read, or the store denied the request
    */
   async stepDown(job: JobRunner): Promise<StepDownResult> {
-    const edit = this.#command(job, 'step-down', 'released');
+    const edit = new CommandEdit(...this.#about(job, 'released'));
     const { by = null } = (await this.#edit(edit)) ?? {};
     return by === null ? { steppedDown: false, reason: this.#whyNot(edit), by } : { steppedDown: true, by };
   }
 
   /** @throws LockStoreError when the store has not confirmed it */
   async pause(job: JobRunner): Promise<{ readonly by: string | null }> {
-    const edit = this.#command(job, 'step-down', 'paused');
+    const edit = new CommandEdit(...this.#about(job, 'paused'));
     return { by: (await this.#store(edit))?.by ?? null };
   }
 
   /** @throws LockStoreError when the store has not confirmed it */
   async resume(job: JobRunner): Promise<{ readonly by: string | null }> {
-    const edit = new ResumeEdit(this.#electionOf(job), this.replica.view);
+    const edit = new ResumeEdit(...this.#about(job, 'resumed'));
     return { by: (await this.#store(edit)) ?? null };
   }
 
-  /** If this replica will not compete for the job, it forgets the election when it is used no more. */
-  #electionOf(job: JobRunner): Election {
-    this.replica.open();
-    return job.election ?? this.replica.electionFor(job);
+  /** What an edit of a job is made with. */
+  #about(job: JobRunner, done: SteeringEdit['done']): ConstructorParameters<typeof SteeringEdit> {
+    const { replica } = this;
+    replica.open();
+    this.#edits += 1;
+    // if this replica will not compete for the job, it forgets the election when it is used no more
+    const election = job.election ?? replica.electionFor(job);
+    return [election, replica.view, `${replica.id}#${this.#edits}`, done];
   }
 
-  #command(job: JobRunner, action: Command['action'], done: CommandEdit['done']): CommandEdit {
-    this.#commands += 1;
-    const id = `${this.replica.id}#${this.#commands}`;
-    return new CommandEdit(this.#electionOf(job), this.replica.view, { id, action }, done);
-  }
-
-  async #edit<T>(edit: StoredEdit<T>): Promise<T | undefined> {
+  async #edit<T>(edit: SteeringEdit & Edit<T>): Promise<T | undefined> {
     const { replica } = this;
     const { election } = edit;
     const result = replica.isClosing ? undefined : await election.edit(edit);
@@ -87,13 +85,13 @@ export class JobCommands {
     return isClosing ? 'stopping' : 'unreachable';
   }
 
-  async #store<T>(edit: StoredEdit<T>): Promise<T | undefined> {
+  async #store<T>(edit: SteeringEdit & Edit<T>): Promise<T | undefined> {
     const result = await this.#edit(edit);
     if (edit.isStored) return result;
     throw this.#unconfirmed(edit);
   }
 
-  #unconfirmed({ election, done, wasSent }: StoredEdit<unknown>) {
+  #unconfirmed({ election, done, wasSent }: SteeringEdit) {
     const became = wasSent ? `it is not known whether the job was ${done}` : `the job was not ${done}`;
     const failure = wasSent ? election.writer.failure : undefined;
     return unconfirmed(`${labelOf(election.name)}: ${became}`, this.replica, wasSent, failure);

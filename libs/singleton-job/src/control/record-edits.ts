@@ -17,38 +17,35 @@ export interface Answer {
   readonly record: JobRecord;
 }
 
-/** An edit that a caller must know to be stored. */
-export interface StoredEdit<T> extends Edit<T> {
-  readonly election: Election;
-  /** What became of the job, for messages. */
-  readonly done: string;
-  /** The record has shown it. */
-  readonly isStored: boolean;
-  readonly wasSent: boolean;
+/** What is known of an edit that steers a job, for its caller. */
+export class SteeringEdit {
+  /** The record was seen. */
+  wasSeen = false;
+  /** The record has shown the pause, or its end. */
+  isStored = false;
+  /** It was sent. */
+  wasSent = false;
+
+  constructor(
+    readonly election: Election,
+    protected readonly view: View,
+    readonly id: Command['id'],
+    /** What becomes of the job, for messages. */
+    readonly done: 'triggered' | 'released' | 'paused' | 'resumed',
+  ) {}
 }
 
 /**
  * Asks the leader for something, and waits for its answer. A pause is one too: it also stores the pause, and the answer
  * only says which leader has seen it.
  */
-export class CommandEdit implements StoredEdit<Answer> {
-  /** The record was seen. */
-  wasSeen = false;
-  /** The record has shown the pause. */
-  isStored = false;
-  /** The command was sent, or the pause. */
-  wasSent = false;
+export class CommandEdit extends SteeringEdit implements Edit<Answer> {
+  readonly #isPause = this.done === 'paused';
+  readonly #action = this.done === 'triggered' ? 'trigger' : 'step-down';
   /** The leader when it was written. Only its term carries it out. */
   #asked: Holder | undefined;
-  #isWritten = false;
-  #unknownOn: number | undefined;
-
-  constructor(
-    readonly election: Election,
-    private readonly view: View,
-    readonly command: Pick<Command, 'id' | 'action'>,
-    readonly done: 'triggered' | 'released' | 'paused',
-  ) {}
+  /** The revision that has shown the command, or on which a write of it had no answer. */
+  #sentOn: number | undefined;
 
   resultOf(record: JobRecord, revision: number): Answer | undefined {
     const { command, holder, pausedAt } = record;
@@ -56,15 +53,15 @@ export class CommandEdit implements StoredEdit<Answer> {
     this.wasSeen = true;
     this.isStored ||= pausedAt !== undefined && isSettled(record, this.view);
     if (this.#isPause && !this.isStored) return undefined;
-    if (command?.id === this.command.id && this.#asked !== undefined) {
-      this.#isWritten = true;
+    if (command?.id === this.id && this.#asked !== undefined) {
+      this.#sentOn = revision;
       const { outcome } = command;
       if (outcome !== undefined) return { outcome, by: replicaOf(this.#asked), record };
       return holder === this.#asked ? undefined : noAnswer;
     }
     // it may have been carried out, and the next command has replaced it
-    if (this.#isWritten || (this.#unknownOn !== undefined && this.#unknownOn !== revision)) return noAnswer;
-    if (pausedAt !== undefined && this.command.action === 'trigger') return { ...noAnswer, outcome: 'paused' };
+    if (this.#sentOn !== undefined && this.#sentOn !== revision) return noAnswer;
+    if (pausedAt !== undefined && this.#action === 'trigger') return { ...noAnswer, outcome: 'paused' };
     return this.#isFree(record) ? noAnswer : undefined;
   }
 
@@ -72,23 +69,18 @@ export class CommandEdit implements StoredEdit<Answer> {
   change(record: JobRecord, until: number): JobRecord | undefined {
     const { command, holder } = record;
     const storeNow = this.view.storeNow();
-    const mustPause = this.#isPause && !this.isStored;
     // one that was paused before a restart of the store stays so since then
-    const changed = mustPause ? { ...record, pausedAt: record.pausedAt ?? storeNow } : record;
+    const pause = this.#isPause && !this.isStored && { pausedAt: record.pausedAt ?? storeNow };
     const isOpen = command?.outcome === undefined && storeNow < (command?.until ?? 0);
-    const isAsking = !this.#isWritten && !isOpen && !(this.#isPause && this.#isFree(record));
-    this.wasSent ||= isAsking || mustPause;
-    if (!isAsking) return mustPause ? changed : undefined;
-    this.#asked = holder;
-    return { ...changed, command: { ...this.command, until } };
+    const isAsking = command?.id !== this.id && !isOpen && !(this.#isPause && this.#isFree(record));
+    if (isAsking) this.#asked = holder;
+    else if (pause === false) return undefined;
+    this.wasSent = true;
+    return { ...record, ...pause, ...(isAsking && { command: { id: this.id, action: this.#action, until } }) };
   }
 
   wasUnknown(revision: number): void {
-    this.#unknownOn = revision;
-  }
-
-  get #isPause(): boolean {
-    return this.done === 'paused';
+    this.#sentOn = revision;
   }
 
   /** There is no leader, not even one that writes its record again after a restart of the store. */
@@ -99,18 +91,9 @@ export class CommandEdit implements StoredEdit<Answer> {
 }
 
 /** Ends a pause, and waits for a leader. */
-export class ResumeEdit implements StoredEdit<string> {
-  /** The record has shown no pause. */
-  isStored = false;
-  wasSent = false;
-  readonly done = 'resumed';
+export class ResumeEdit extends SteeringEdit implements Edit<string> {
   /** It still gives the paused job back. */
   #before: Holder | undefined;
-
-  constructor(
-    readonly election: Election,
-    private readonly view: View,
-  ) {}
 
   resultOf(record: JobRecord): string | undefined {
     const { election, view } = this;
