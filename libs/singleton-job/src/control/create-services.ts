@@ -35,25 +35,13 @@ interface ServiceParts {
 }
 
 /** The services of one process of the application. Jobs and `LockService` share its store and its connections. */
-export interface Services {
-  readonly replica: Replica;
-  readonly pool: JobPool;
-  readonly registry: SingletonJobRegistry;
-  readonly health: SingletonJobHealth;
-  readonly locks: LockService;
-  /** Start it before the jobs. Undefined: `heartbeatThread` is not set. */
-  readonly heartbeatThread: HeartbeatThread | undefined;
-  /** Those of the options, and others that are added later. They get every event after that. */
-  readonly observers: JobObserver[];
-  /** Wrap each run of the jobs that start after they were added, the first one outermost. */
-  readonly interceptors: RunInterceptor[];
-}
+export type Services = ReturnType<typeof createServices>;
 
 /** Injects the services of this application. */
 export const SERVICES = Symbol('the services of SingletonJobModule');
 
 /** Puts the services of one process together. Connects when the first job starts or the first lock is requested. */
-export function createServices(options: ResolvedOptions, parts: ServiceParts): Services {
+export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   const { projectName, heartbeatIntervalMs, lockExpiryMs } = options;
   const ownClock = options.store === 'memory' ? new InProcessClock() : new SystemClock();
   const { id = createReplicaId(options.nodeId), clock = ownClock, random = Math.random, log, store } = parts;
@@ -62,14 +50,17 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts): S
   const address = options.store === undefined ? describeStore(options) : undefined;
   const logged = { projectName, node: id, store: storeName, address };
   const logging = log === undefined ? [] : [operatorLog(logged, log)];
+  // others are added later, and get every event after that
   const observers: JobObserver[] = [...options.observers];
   const notify = notifyAll(observers, [statistics, ...logging]);
+  // those that are added later wrap each run that starts after that
   const interceptors: RunInterceptor[] = [];
   const server = serverOf(options);
   const { enabled, heartbeatThread: threadOptions, crashHandover } = options;
   const disown = (): void => {
     replica.disown();
   };
+  // it is started before the jobs
   const heartbeatThread =
     enabled && server !== undefined && threadOptions !== undefined
       ? new HeartbeatThread({ notify, disown, storeOptions: server, options: threadOptions, crashHandover })
