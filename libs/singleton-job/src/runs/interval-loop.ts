@@ -17,13 +17,11 @@ export function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): 
   const isWritten = isClaimed(schedule);
   const storeNow = term.storeNow();
   const firstDue = term.startedAt.now + (nextDue(schedule, term.own.run, storeNow) ?? storeNow) - storeNow;
-  return repeat(parts, {
-    // a triggered run counts too: the next run comes one delay after its end
-    dueMs: () => Math.max(firstDue, schedule.next(runs.endedAtMs)),
-    start: async (scheduledAt) => {
-      const facts = factsOf(term);
-      if (isWritten && !(await runs.claim(term, { run: facts }))) return;
-      runs.start({ term, facts, isWritten, scheduledAt, cause: 'schedule' });
-    },
+  // a triggered run counts too: the next run comes one delay after its end
+  const dueMs = (): number => Math.max(firstDue, schedule.next(runs.endedAtMs));
+  return repeat(parts, dueMs, async (scheduledAt) => {
+    const facts = factsOf(term);
+    if (isWritten && !(await runs.claim(term, { run: facts }))) return;
+    runs.start({ term, facts, isWritten, scheduledAt, cause: 'schedule' });
   });
 }

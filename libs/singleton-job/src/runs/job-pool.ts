@@ -4,7 +4,7 @@ import { JobRunner } from './job-runner.js';
 import { Rebalancing } from './rebalancing.js';
 import { within } from '../base/time/within.js';
 import { Monitor } from './monitor.js';
-import { type SharedParts } from './single-flight.js';
+import { type RunnerParts } from './single-flight.js';
 
 /**
  * At the end of a stop: how long a run may take after its signal fired, and how long the last releases may take after
@@ -25,11 +25,12 @@ export class JobPool {
 
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly parts: SharedParts,
+    /** What all jobs share. */
+    private readonly parts: Omit<RunnerParts, 'job'>,
   ) {
     const runners = (): readonly JobRunner[] => this.jobs;
     this.#rebalancing = options.rebalance ? new Rebalancing(parts.replica, runners) : undefined;
-    this.#monitor = new Monitor({ ...parts, runners });
+    this.#monitor = new Monitor(parts.clock, parts.notify, runners);
   }
 
   /** Every job, enabled or not, in the order in which they were added. */
@@ -55,7 +56,7 @@ export class JobPool {
 
   /** Adds a job, and competes for it when the replica has started. */
   add(job: Job): void {
-    const runner = new JobRunner({ ...this.parts, job, watch: this.#monitor.watch });
+    const runner = new JobRunner({ ...this.parts, job }, this.#monitor.watch);
     this.#jobs.set(job.name, runner);
     this.#compete(runner);
   }

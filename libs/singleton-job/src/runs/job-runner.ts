@@ -20,11 +20,6 @@ import { factsOf, type RunnerParts, SingleFlight } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
 import { whileLeaderLoop } from './while-leader-loop.js';
 
-interface JobRunnerParts extends RunnerParts {
-  /** Called when a term begins, with its signal. */
-  readonly watch: (signal: AbortSignal) => void;
-}
-
 /** A job of this replica: competes for it, and runs it during the terms that it wins, one at a time. */
 export class JobRunner implements Candidate {
   readonly isSpread = true;
@@ -41,7 +36,11 @@ export class JobRunner implements Candidate {
   /** The replica that it was told to follow, and since when the job was told to be paused. */
   #told: { leader?: string | undefined; pausedAt?: number | undefined } = {};
 
-  constructor(private readonly parts: JobRunnerParts) {
+  constructor(
+    private readonly parts: RunnerParts,
+    /** Called when a term begins, with its signal. */
+    private readonly watch: (signal: AbortSignal) => void,
+  ) {
     this.job = parts.job;
     this.name = jobRecord(parts.job.name);
     this.runs = new SingleFlight(parts);
@@ -61,9 +60,7 @@ export class JobRunner implements Candidate {
     const { initialDelayMs } = this.job;
     const election = this.parts.replica.electionFor(this);
     this.election = election;
-    const compete = (): void => {
-      election.compete();
-    };
+    const compete = election.compete.bind(election);
     if (initialDelayMs > 0) this.#initialDelay = this.parts.clock.setTimer(initialDelayMs, compete);
     else compete();
   }
@@ -85,7 +82,7 @@ export class JobRunner implements Candidate {
   lead(term: Term): void {
     const quit = new AbortController();
     this.#quit = quit;
-    this.parts.watch(term.signal);
+    this.watch(term.signal);
     onAbort(term.signal, () => {
       this.runs.abort('LEASE_LOST');
       quit.abort();
@@ -154,7 +151,7 @@ export class JobRunner implements Candidate {
     const stepDown: Election['stepDown'] = (why, standBackMs) => this.election?.stepDown(why, standBackMs);
     try {
       const sleeper = new Sleeper(clock, quit);
-      await tickLoop({ ...this.parts, term, runs, quit, stepDown, sleeper });
+      await tickLoop({ ...this.parts, term, runs, stepDown, sleeper });
       if (!quit.aborted) throw new Error(`the runner of job '${job.name}' ended before its term`);
       this.#failures = 0;
     } catch (error: unknown) {

@@ -32,7 +32,7 @@ describe('The monitor', () => {
       return { cancel: () => undefined };
     });
     const notify = jest.fn<Notify>();
-    const monitor = new Monitor({ clock, notify, runners: () => [] });
+    const monitor = new Monitor(clock, notify, () => []);
     const [term, other] = [new AbortController(), new AbortController()];
     for (const { signal } of [term, other]) monitor.watch(signal);
     now.mockReturnValue(12_000);

@@ -17,11 +17,9 @@ export class Monitor {
   #setAtMs = Infinity;
 
   constructor(
-    private readonly parts: {
-      readonly clock: Clock;
-      readonly notify: Notify;
-      readonly runners: () => readonly JobRunner[];
-    },
+    private readonly clock: Clock,
+    private readonly notify: Notify,
+    private readonly runners: () => readonly JobRunner[],
   ) {}
 
   /** A term begins, and `signal` aborts when it ends. Looks until nothing of any term runs. */
@@ -38,10 +36,9 @@ export class Monitor {
   }
 
   #arm(): void {
-    const { clock, runners } = this.parts;
-    this.#setAtMs = clock.now();
-    this.#timer = clock.setTimer(LOOK_EVERY_MS, () => {
-      const leading = runners().filter(({ isIdle }) => !isIdle);
+    this.#setAtMs = this.clock.now();
+    this.#timer = this.clock.setTimer(LOOK_EVERY_MS, () => {
+      const leading = this.runners().filter(({ isIdle }) => !isIdle);
       if (leading.length === 0) this.stop();
       else {
         this.#look();
@@ -52,11 +49,10 @@ export class Monitor {
   }
 
   readonly #look = (): void => {
-    const { clock, notify, runners } = this.parts;
-    const blockedMs = clock.now() - this.#setAtMs - LOOK_EVERY_MS;
+    const blockedMs = this.clock.now() - this.#setAtMs - LOOK_EVERY_MS;
     if (blockedMs < WARN_AFTER_MS) return;
-    const jobs = runners().filter(({ runs }) => runs.ranSince(this.#setAtMs));
-    this.#setAtMs = clock.now();
-    notify('eventLoopBlocked', { blockedMs, jobs: Object.freeze(jobs.map(({ job }) => job.name)) });
+    const jobs = this.runners().filter(({ runs }) => runs.ranSince(this.#setAtMs));
+    this.#setAtMs = this.clock.now();
+    this.notify('eventLoopBlocked', { blockedMs, jobs: Object.freeze(jobs.map(({ job }) => job.name)) });
   };
 }

@@ -22,18 +22,14 @@ const ABORT_GRACE_MS = 1_000;
 /** The start of a run that lasts longer is written, so that the next leader can report it if this one dies. */
 const WRITTEN_AFTER_MS = 10_000;
 
-/** What all jobs of a process share. */
-export interface SharedParts {
+/** What the runs of a job need beside a term. */
+export interface RunnerParts {
+  readonly job: Job;
   readonly replica: Replica;
   readonly clock: Clock;
   readonly notify: Notify;
   /** Wrap each run, the first one outermost. */
   readonly interceptors: readonly RunInterceptor[];
-}
-
-/** What the runs of a job need beside a term. */
-export interface RunnerParts extends SharedParts {
-  readonly job: Job;
 }
 
 /** What a run is started with. */
@@ -174,10 +170,7 @@ export class Run implements RunControl {
     this.#isWritten = isWritten;
     notify('runStarted', this.info);
     this.#startedMs = clock.now();
-    const abort = (): void => {
-      this.abort('TIMEOUT');
-    };
-    this.#timeout = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, abort);
+    if (timeoutMs !== undefined) this.#timeout = clock.setTimer(timeoutMs, this.abort.bind(this, 'TIMEOUT'));
   }
 
   /** Created at first use: an AbortController costs more than the rest of an empty run. */

@@ -19,7 +19,7 @@ export class Sleeper {
 
   constructor(
     private readonly clock: Clock,
-    signal: AbortSignal,
+    readonly signal: AbortSignal,
   ) {
     this.isOver = signal.aborted;
     signal.addEventListener('abort', () => {

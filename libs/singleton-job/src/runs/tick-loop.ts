@@ -7,25 +7,23 @@ import { type Sleeper } from './sleeper.js';
 export interface TickLoopParts extends RunnerParts {
   readonly term: Term;
   readonly runs: SingleFlight;
-  /**
-   * Aborts when the term ends, and when it is given back: then with a `Reason<'leadershipReleased'>`. No tick is fired
-   * after that.
-   */
-  readonly quit: AbortSignal;
   readonly stepDown: Election['stepDown'];
-  /** Its sleeps end when `quit` aborts. */
+  /**
+   * Its signal aborts when the term ends, and when it is given back: then with a `Reason<'leadershipReleased'>`. No tick
+   * is fired after that.
+   */
   readonly sleeper: Sleeper;
 }
 
-/** A job that runs again and again, by the monotonic clock. */
-interface Repetition {
-  /** When the next run is due. It changes with the end of each run. */
-  readonly dueMs: () => number;
-  readonly start: (scheduledAt: Date) => Promise<void> | void;
-}
-
-/** Starts a run whenever it is due and none is in flight, until the term ends. */
-export async function repeat(parts: TickLoopParts, { dueMs, start }: Repetition): Promise<void> {
+/**
+ * Starts a run whenever it is due and none is in flight, until the term ends. `dueMs`: when the next one is due, by the
+ * monotonic clock, which changes with the end of each run.
+ */
+export async function repeat(
+  parts: TickLoopParts,
+  dueMs: () => number,
+  start: (scheduledAt: Date) => Promise<void>,
+): Promise<void> {
   const { clock, sleeper, term, runs } = parts;
   while (!sleeper.isOver) {
     const waitMs = dueMs() - clock.now();

@@ -13,28 +13,27 @@ const THROWS_UNTIL_STEP_DOWN = 3;
  * leadership or the application ends, so that the job is released when the method has settled.
  */
 export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: TickLoopParts): Promise<void> {
-  const { quit, sleeper, stepDown, term, runs } = parts;
+  const { sleeper, stepDown, term, runs } = parts;
+  const { signal } = sleeper;
   const delayMs = (failures: number): number => backoffMs(schedule.restartDelayMs, failures);
-  onAbort(quit, () => {
+  onAbort(signal, () => {
     // a lost lease has aborted it before
-    runs.abort(quit.reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN');
+    runs.abort(signal.reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN');
   });
   // a run of the last leader may have ended its process, and would end this one
   let crashes = crashesBefore(term.backlog);
   const firstDueMs = term.startedAt.now + (crashes === 0 ? 0 : delayMs(crashes));
   // so that the next leader counts on if this process crashes too
   if (crashes > 0) await sleeper.sleep(Infinity, term.save({ run: factsOf(term, { crashes }) }));
-  await repeat(parts, {
-    dueMs: () => {
-      // a leader that failed before waits also in its next term
-      const isAgain = runs.failures > 0 || runs.endedAtMs >= term.startedAt.now;
-      return Math.max(firstDueMs, isAgain ? runs.endedAtMs + delayMs(runs.failures) : -Infinity);
-    },
-    start: async (scheduledAt) => {
-      runs.start({ term, facts: factsOf(term, { crashes }), scheduledAt, cause: 'schedule' });
-      crashes = 0;
-      await runs.whenIdle();
-      if (runs.failures > 0 && runs.failures % THROWS_UNTIL_STEP_DOWN === 0) stepDown('failed-calls');
-    },
+  const dueMs = (): number => {
+    // a leader that failed before waits also in its next term
+    const isAgain = runs.failures > 0 || runs.endedAtMs >= term.startedAt.now;
+    return Math.max(firstDueMs, isAgain ? runs.endedAtMs + delayMs(runs.failures) : -Infinity);
+  };
+  await repeat(parts, dueMs, async (scheduledAt) => {
+    runs.start({ term, facts: factsOf(term, { crashes }), scheduledAt, cause: 'schedule' });
+    crashes = 0;
+    await runs.whenIdle();
+    if (runs.failures > 0 && runs.failures % THROWS_UNTIL_STEP_DOWN === 0) stepDown('failed-calls');
   });
 }
