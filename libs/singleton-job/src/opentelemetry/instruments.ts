@@ -1,5 +1,6 @@
-import { type Meter, type MetricOptions } from '@opentelemetry/api';
+import { type Meter } from '@opentelemetry/api';
 
+const PREFIX = 'singleton_job.';
 const SECONDS = 's';
 
 /** From a millisecond to an hour: runs may be very short or very long. */
@@ -12,13 +13,12 @@ const ROUND_TRIP_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1
  * appends units.
  */
 export function makeInstruments(meter: Meter) {
-  const gauge = (name: string, description: string, options: MetricOptions = {}) =>
-    meter.createObservableGauge(nameOf(name), { description, ...options });
+  const gauge = (name: string, description: string, unit?: string) =>
+    meter.createObservableGauge(`${PREFIX}${name}`, { description, ...(unit !== undefined && { unit }) });
   const counter = (name: string, unit: string, description: string) =>
-    meter.createCounter(nameOf(name), { description, unit });
+    meter.createCounter(`${PREFIX}${name}`, { description, unit });
   const histogram = (name: string, explicitBucketBoundaries: number[], description: string) =>
-    meter.createHistogram(nameOf(name), { description, unit: SECONDS, advice: { explicitBucketBoundaries } });
-  const inSeconds = { unit: SECONDS };
+    meter.createHistogram(`${PREFIX}${name}`, { description, unit: SECONDS, advice: { explicitBucketBoundaries } });
 
   return {
     isLeader: gauge('is_leader', '1 where this replica leads the job, 0 where it does not'),
@@ -26,15 +26,15 @@ export function makeInstruments(meter: Meter) {
       'is_paused',
       '1 where this replica knows that the job is paused on all replicas, 0 where it is not',
     ),
-    leaseRemaining: gauge('lease_remaining_seconds', 'Until the deadline of the lease; 0 without one', inSeconds),
-    runAge: gauge('run_age_seconds', 'How long the run in flight has taken so far; 0 without one', inSeconds),
-    nextTick: gauge('next_tick_timestamp_seconds', 'When the next tick is due, Unix time; 0 if unknown', inSeconds),
+    leaseRemaining: gauge('lease_remaining_seconds', 'Until the deadline of the lease; 0 without one', SECONDS),
+    runAge: gauge('run_age_seconds', 'How long the run in flight has taken so far; 0 without one', SECONDS),
+    nextTick: gauge('next_tick_timestamp_seconds', 'When the next tick is due, Unix time; 0 if unknown', SECONDS),
     lastSuccess: gauge(
       'last_success_timestamp_seconds',
       'When a run last succeeded on this replica, Unix time; 0 if none has',
-      inSeconds,
+      SECONDS,
     ),
-    clockOffset: gauge('clock_offset_seconds', 'How far the clock of the store is ahead of this one', inSeconds),
+    clockOffset: gauge('clock_offset_seconds', 'How far the clock of the store is ahead of this one', SECONDS),
     transitions: counter('leadership_transitions', '{transition}', 'Terms that began and ended'),
     runs: counter('runs', '{run}', 'Runs that have ended'),
     ticksDropped: counter('ticks_dropped', '{tick}', 'Ticks that the leader did not start'),
@@ -43,10 +43,4 @@ export function makeInstruments(meter: Meter) {
     scheduleLag: histogram('schedule_lag_seconds', LAG_SECONDS, 'How long after its tick a run began'),
     heartbeatDuration: histogram('heartbeat_duration_seconds', ROUND_TRIP_SECONDS, 'Round trip of a heartbeat'),
   };
-}
-
-export type Instruments = ReturnType<typeof makeInstruments>;
-
-function nameOf(name: string): string {
-  return `singleton_job.${name}`;
 }

@@ -13,11 +13,7 @@ export interface JobEvents {
    * This replica leads the job from now on. `after` is the last leader that it knows of, and may be this replica. Not
    * called again while the term is renewed.
    */
-  leadershipGained: {
-    /** Name of the job. */
-    readonly job: string;
-    /** The fencing token of the term. */
-    readonly fencingToken: number;
+  leadershipGained: Pick<RunInfo, 'job' | 'fencingToken'> & {
     /**
      * How this replica became the leader, as far as it knows: `first`, there was no data yet; `released`, the last
      * leader released the job; `lease-ended`, the last leader was killed or could not reach the store: it may have been
@@ -32,11 +28,7 @@ export interface JobEvents {
    * This replica lost its lease. The signal of a run in flight fires at the same time. Not called for a release, nor
    * for a take that was confirmed too late to start a term.
    */
-  leadershipLost: {
-    /** Name of the job. */
-    readonly job: string;
-    /** The fencing token of the term. */
-    readonly fencingToken: number;
+  leadershipLost: Pick<RunInfo, 'job' | 'fencingToken'> & {
     /** `expired`: the lease was not confirmed before its deadline. `preempted`: its record has another holder. */
     readonly reason: 'expired' | 'preempted';
   };
@@ -47,11 +39,7 @@ export interface JobEvents {
    * `confirmed` is false when the store did not answer. It is also false with `runInFlight`: a run that ignores its
    * abort still runs when the connections are closed. In both cases the lease ends by itself.
    */
-  leadershipReleased: {
-    /** Name of the job. */
-    readonly job: string;
-    /** The fencing token of the term. */
-    readonly fencingToken: number;
+  leadershipReleased: Pick<RunInfo, 'job' | 'fencingToken'> & {
     /**
      * Why the term was given back: the application stops, the runner broke, three calls of a `@WhileLeader` method in a
      * row failed (`failed-calls`), a method of the registry was called, or a replica that leads fewer jobs takes the
@@ -69,11 +57,7 @@ export interface JobEvents {
    * A heartbeat has read the record of a job that this replica leads: at least every third one does. Not called for a
    * request that was not answered, nor for locks of `LockService`.
    */
-  leaseRenewed: {
-    /** Name of the job. */
-    readonly job: string;
-    /** The fencing token of the term. */
-    readonly fencingToken: number;
+  leaseRenewed: Pick<RunInfo, 'job' | 'fencingToken'> & {
     /** From the request until its answer, in milliseconds. */
     readonly roundTripMs: number;
     /** How far the clock of the store is ahead of this replica's, in milliseconds. It is exact to half a round trip. */
@@ -84,16 +68,12 @@ export interface JobEvents {
    * Another replica leads the job, and this one follows it. Not called again for the same leader unless this replica
    * led meanwhile, nor if no replica leads.
    */
-  leaderChanged: {
-    /** Name of the job. */
-    readonly job: string;
+  leaderChanged: Pick<RunInfo, 'job'> & {
     /** The replica that leads. */
     readonly leader: string;
   };
   /** The job is paused on all replicas. Each replica that competes for it reports that. */
-  jobPaused: {
-    /** Name of the job. */
-    readonly job: string;
+  jobPaused: Pick<RunInfo, 'job'> & {
     /** Since when, by the clock of the store. */
     readonly pausedAt: Date;
   };
@@ -101,9 +81,7 @@ export interface JobEvents {
    * The pause that `jobPaused` reported is over. Not called where old data show an older pause: then `jobPaused` is
    * called again.
    */
-  jobResumed: {
-    /** Name of the job. */
-    readonly job: string;
+  jobResumed: Pick<RunInfo, 'job'> & {
     /** When it began, by the clock of the store. */
     readonly pausedAt: Date;
     /** Whether a caller resumed the job, or the store lost its data, and with it the pause. */
@@ -154,11 +132,7 @@ export interface JobEvents {
    * If the leader is lost before it has written that, within 10 s, the next leader reports a dropped cron tick once
    * more, as `occurrencesMissed`.
    */
-  tickDropped: {
-    /** Name of the job. */
-    readonly job: string;
-    /** The kind of its schedule. */
-    readonly kind: RunInfo['kind'];
+  tickDropped: Pick<RunInfo, 'job' | 'kind'> & {
     /**
      * Why the ticks were dropped:
      *
@@ -178,9 +152,7 @@ export interface JobEvents {
    * reports them again if this one is lost before it has written that, within 10 s. Not called for a tick that the
    * leader dropped, nor for other kinds of schedule.
    */
-  occurrencesMissed: {
-    /** Name of the job. */
-    readonly job: string;
+  occurrencesMissed: Pick<RunInfo, 'job'> & {
     /**
      * Why they were not started:
      *
@@ -205,9 +177,7 @@ export interface JobEvents {
    * run may have done a part of its work, and may still be going on there. The next leader reports it once. Starts are
    * written at once for cron, for triggers and for intervals above 10 s; for all others when the run has lasted 10 s.
    */
-  runInterrupted: {
-    /** Name of the job. */
-    readonly job: string;
+  runInterrupted: Pick<RunInfo, 'job'> & {
     /** When the run began, by the clock of the store. */
     readonly startedAt: Date;
     /** The replica that ran it. */
