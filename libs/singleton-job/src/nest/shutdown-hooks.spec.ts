@@ -27,7 +27,7 @@ describe('An application without shutdown hooks', () => {
   ): readonly string[] {
     const written: string[] = [];
     const host = { env, listenerCount: (event: string | symbol) => (event === 'SIGTERM' ? listeners : 0) };
-    const stop = watchShutdownHooks({ jobs: () => jobs, warn: (message) => written.push(message), host });
+    const stop = watchShutdownHooks(() => jobs, { warn: (message) => written.push(message) }, host);
     if (isStopped) stop();
     jest.advanceTimersByTime(60_000);
     return written;

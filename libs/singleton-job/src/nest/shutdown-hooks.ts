@@ -4,23 +4,21 @@ import { type Services } from '../control/create-services.js';
 /** `app.enableShutdownHooks()` may come after `app.listen()`. */
 const LOOK_AFTER_MS = 5_000;
 
-interface ShutdownHooksParts {
-  readonly jobs: () => readonly Pick<Services['pool']['jobs'][number], 'job' | 'election'>[];
-  readonly warn: (message: string) => void;
-  readonly host?: Pick<NodeJS.Process, 'env' | 'listenerCount'>;
-}
-
 /**
  * Warns some seconds after the start if jobs run in this process and nothing listens for SIGTERM. It never warns in a
  * test runner, which sends no signals. The returned function cancels the warning.
  */
-export function watchShutdownHooks({ jobs, warn, host = process }: ShutdownHooksParts): () => void {
+export function watchShutdownHooks(
+  jobs: () => readonly Pick<Services['pool']['jobs'][number], 'job' | 'election'>[],
+  logger: { warn(message: string): void },
+  host: Pick<NodeJS.Process, 'env' | 'listenerCount'> = process,
+): () => void {
   if (isTestRunner(host.env)) return () => undefined;
   const timer = setTimeout(() => {
     const expiriesMs = jobs().flatMap(({ job, election }) => (election === undefined ? [] : job.lockExpiryMs));
     if (expiriesMs.length === 0 || host.listenerCount('SIGTERM') > 0) return;
     const expiry = showDuration(Math.max(...expiriesMs));
-    warn(
+    logger.warn(
       'nothing listens for SIGTERM: a stop of this process cuts its runs off, and its jobs have no leader until their ' +
         `lockExpiry is over (up to ${expiry}). Call app.enableShutdownHooks() in main.ts`,
     );

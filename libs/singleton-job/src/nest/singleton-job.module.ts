@@ -17,12 +17,11 @@ import { JobExplorer } from './job-explorer.js';
 import { type Job } from '../jobs/job.js';
 import { type NestScheduleMethods } from './nest-schedule.js';
 import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
-import { type InterceptorClass, resolveInterceptors } from './resolve-interceptors.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/describe-connection.js';
-import { isObject } from '../base/text/describe-value.js';
+import { isClass, isObject } from '../base/text/describe-value.js';
 import { resolveModuleOptions, type ResolvedOptions } from '../options/resolve-options.js';
 import { type SingletonJobOptions } from '../options/singleton-job.options.js';
 import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
@@ -144,8 +143,9 @@ export class SingletonJobModule
     const mistakes: { jobs: string[]; interceptors: string[] } = { jobs: [], interceptors: [] };
     const registered = pool.jobs.map(({ job }) => job);
     const { jobs, eventMethods, nestSchedule } = this.explorer.explore(registered, mistakes.jobs);
-    const lookUp = (type: InterceptorClass): RunInterceptor => this.moduleRef.get(type, { strict: false });
-    const interceptors = resolveInterceptors(options.interceptors, lookUp, mistakes.interceptors);
+    const interceptors = options.interceptors.flatMap((one) =>
+      isClass(one) ? this.#lookUp(one, mistakes.interceptors) : one,
+    );
     if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.interceptors]);
     if (mistakes.interceptors.length > 0) throw new InvalidOptionsError(mistakes.interceptors);
 
@@ -155,6 +155,17 @@ export class SingletonJobModule
     services.interceptors.push(...interceptors);
     this.#announce([...registered, ...jobs]);
     this.#announceNestSchedule(nestSchedule, registered.length + jobs.length > 0);
+  }
+
+  /** The instance of a class in the options. If the class is no provider or no singleton, that is noted. */
+  #lookUp(type: abstract new (...args: never[]) => RunInterceptor, problems: string[]): RunInterceptor[] {
+    try {
+      return [this.moduleRef.get<RunInterceptor>(type, { strict: false })];
+    } catch {
+      const fix = `add ${type.name} to the providers of a module, without a scope, or pass an instance`;
+      problems.push(`interceptors must be instances or singleton providers, got the class ${type.name}: ${fix}`);
+      return [];
+    }
   }
 
   #announce(jobs: readonly Job[]): void {
@@ -191,10 +202,7 @@ export class SingletonJobModule
     const { pool } = this.services;
     pool.start();
     if (pool.state !== 'started') return;
-    const warn = (message: string): void => {
-      this.#logger.warn(message);
-    };
-    this.#unwatchHooks = watchShutdownHooks({ jobs: () => pool.jobs, warn });
+    this.#unwatchHooks = watchShutdownHooks(() => pool.jobs, this.#logger);
   }
 
   /** Called by Nest. */
