@@ -63,20 +63,11 @@ export function defineJob(description: JobDescription, options: ResolvedOptions,
   if (name === undefined || schedule === undefined || problems.length > before) return undefined;
 
   const { enabled, timeoutMs, overlap, initialDelayMs, lockExpiryMs = options.lockExpiryMs } = settings;
-  const warnAfterMs = settings.warnAfterMs ?? options.warnAfterMs;
-  return Object.freeze({
-    name,
-    location,
-    schedule,
-    enabled,
-    lockExpiryMs,
-    timeoutMs,
-    warnAfterMs: warnAfterMs === false ? undefined : warnAfterMs,
-    overlap,
-    initialDelayMs,
-    misfireGraceMs: settings.misfireGraceMs ?? options.misfireGraceMs ?? defaultMisfireGraceMs(options, lockExpiryMs),
-    invoke,
-  });
+  const warnAfterMs = (settings.warnAfterMs ?? options.warnAfterMs) || undefined;
+  const misfireGraceMs =
+    settings.misfireGraceMs ?? options.misfireGraceMs ?? defaultMisfireGraceMs(options, lockExpiryMs);
+  const times = { lockExpiryMs, timeoutMs, warnAfterMs, initialDelayMs, misfireGraceMs };
+  return Object.freeze({ name, location, schedule, enabled, overlap, ...times, invoke });
 }
 
 /** Reads the arguments of a decorator. */
