@@ -5,7 +5,7 @@ import { labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type JobRunner } from '../runs/job-runner.js';
 import { type StepDownResult, type TriggerResult } from './job-status.js';
-import { CommandEdit, ResumeEdit, SteeringEdit } from './record-edits.js';
+import { CommandEdit, ResumeEdit, type SteeringEdit } from './record-edits.js';
 
 const NO_REPLY = new LockStoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 

@@ -118,10 +118,7 @@ describe('The log', () => {
     ['requestDenied', { error: NO_PERMISSION, deniedMs: 0 }],
     ['requestDenied', { error: NO_PERMISSION, deniedMs: 60_000 }],
     ['requestDenied', { job: 'report', error: WRONG_TYPE, deniedMs: 60_000 }],
-    [
-      'warning',
-      clockAhead('report', { node: 'pod-1', store: 'Redis' }, { scheduledAt: RUN.scheduledAt, aheadMs: 90_000 }),
-    ],
+    ['warning', clockAhead('report', RUN.scheduledAt, 90_000, ['pod-1', 'Redis'])],
     ['warning', { code: 'EVICTION_POSSIBLE', message: 'may lose locks when Redis is full' }],
     ['warning', runnerFailed('report', new Error('bug'))],
     ['warning', scheduleDiffers('report', 'cron 0 4 * * * UTC', 'cron 0 3 * * * UTC', 'pod-2-00000000')],

@@ -244,7 +244,7 @@ describe('A cron job', () => {
       a.clock.aheadMs = 150_000;
       await passes(PERIOD + 1_000);
       const scheduledAt = new Date('2027-01-01T00:10:00Z');
-      const warning = clockAhead('report', { node: 'a', store: 'memory' }, { scheduledAt, aheadMs: 150_000 });
+      const warning = clockAhead('report', scheduledAt, 150_000, ['a', 'memory']);
       expect(a.observer.of('warning')).toEqual([warning]);
       expect(told(a)).toEqual(['a runs 00:10:00 schedule']);
     });

@@ -151,8 +151,7 @@ export class CronLoop {
     const { term, job, notify, replica, sleeper } = this.parts;
     const aheadMs = newest - term.storeNow();
     if (aheadMs <= EARLIEST_MS) return true;
-    const clocks = { node: replica.id, store: replica.storeName };
-    notify('warning', clockAhead(job.name, clocks, { scheduledAt: new Date(newest), aheadMs }));
+    notify('warning', clockAhead(job.name, new Date(newest), aheadMs, [replica.id, replica.storeName]));
     // after that the clock of the store decides, as after any late wake-up
     await sleeper.sleep(newest - term.storeNow());
     return false;

@@ -4,14 +4,10 @@ import { showDuration } from '../text/duration.js';
 
 type Warning = JobEvents['warning'];
 
-/** The run of an occurrence waits for the clock of the store. */
-export function clockAhead(
-  job: string,
-  { node, store }: { readonly node: string; readonly store: string },
-  due: { readonly scheduledAt: Date; aheadMs: number },
-): Warning {
+/** The run of an occurrence waits for the clock of the store, which is behind that of the node. */
+export function clockAhead(job: string, due: Date, aheadMs: number, [node, store]: [string, string]): Warning {
   const message =
-    `is due at ${due.scheduledAt.toISOString()}, ${showDuration(due.aheadMs)} ahead of the clock of ${store}. ` +
+    `is due at ${due.toISOString()}, ${showDuration(aheadMs)} ahead of the clock of ${store}. ` +
     `The run waits for that clock. Synchronise the clocks of ${node} and of ${store}`;
   return { code: 'CLOCK_AHEAD', message, job };
 }
