@@ -19,6 +19,8 @@ const NOWHERE_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() n
 const NOWHERE =
   'connection must be given to steer jobs of other replicas, got undefined: set it, also where enabled is false';
 
+const TOO_EARLY = 'jobs are found when the application starts, after onModuleInit of every other module';
+
 const READ_LIMIT_MS = 2_000;
 /** A page that many people watch costs one read in this time. */
 const CACHE_MS = 2_000;
@@ -173,13 +175,8 @@ export class SingletonJobRegistry {
     const runner = this.pool.find(name);
     if (runner !== undefined) return runner;
     const names = this.pool.jobs.map(({ job }) => job.name);
-    throw new UnknownJobError(name, didYouMean(name, names, this.#whyUnknown(names)));
-  }
-
-  #whyUnknown(names: readonly string[]): string {
-    if (this.pool.state === 'new')
-      return 'jobs are found when the application starts, after onModuleInit of every other module';
-    return names.length === 0 ? 'it has no jobs' : `the jobs are ${names.join(', ')}`;
+    const found = names.length === 0 ? 'it has no jobs' : `the jobs are ${names.join(', ')}`;
+    throw new UnknownJobError(name, didYouMean(name, names, this.pool.state === 'new' ? TOO_EARLY : found));
   }
 
   #statusOf(runner: JobRunner): JobStatus {

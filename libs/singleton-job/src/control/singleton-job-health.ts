@@ -61,17 +61,12 @@ export class SingletonJobHealth {
   report(): HealthReport {
     const { jobs, state } = this.pool;
     if (state !== 'started') return { unreachable: [], overdue: [], leaderless: [] };
+    const forMs = Math.round(this.outages.unreachableMs);
     return {
-      unreachable: this.#unreachable(),
+      unreachable: forMs > this.options.lockExpiryMs ? [{ store: this.replica.storeName, forMs }] : [],
       overdue: jobs.flatMap((runner) => this.#overdue(runner) ?? []),
       leaderless: jobs.filter(({ election }) => election?.isLeaderless).map(({ job }) => job.name),
     };
-  }
-
-  #unreachable(): HealthReport['unreachable'] {
-    const { unreachableMs } = this.outages;
-    if (unreachableMs <= this.options.lockExpiryMs) return [];
-    return [{ store: this.replica.storeName, forMs: Math.round(unreachableMs) }];
   }
 
   #overdue(runner: JobRunner): HealthReport['overdue'][number] | undefined {

@@ -7,7 +7,7 @@ import { unknownOverrides } from '../jobs/check-names.js';
 import { type Job } from '../jobs/job.js';
 import { jobsOf, type ProviderRef } from './decorated-methods.js';
 import { eventMethodsOf } from './event-methods.js';
-import { methodsOfNestSchedule, type NestScheduleMethods, SCHEDULE_MODULE_OPTIONS } from './nest-schedule.js';
+import { methodsOfNestSchedule, SCHEDULE_MODULE_OPTIONS } from './nest-schedule.js';
 
 type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
@@ -39,8 +39,8 @@ export class JobExplorer {
     return { jobs, eventMethods, nestSchedule: this.#nestSchedule(providers) };
   }
 
-  /** The methods that `@nestjs/schedule` runs beside the jobs, or would run if its module were imported. */
-  #nestSchedule(providers: readonly ProviderRef[]): NestScheduleMethods {
+  /** The methods that `@nestjs/schedule` runs on every replica, or would run if its module were imported. */
+  #nestSchedule(providers: readonly ProviderRef[]) {
     const isModuleImported = this.discovery.getProviders().some(({ token }) => token === SCHEDULE_MODULE_OPTIONS);
     const methods = providers
       // @nestjs/schedule does not run request-scoped methods, and warns about them itself

@@ -9,14 +9,6 @@ const SCHEDULER_TYPE = 'SCHEDULER_TYPE';
  */
 export const SCHEDULE_MODULE_OPTIONS = 'SCHEDULE_MODULE_OPTIONS';
 
-/** The methods of an application that have a decorator of `@nestjs/schedule`. */
-export interface NestScheduleMethods {
-  /** Each as `Class.method`. */
-  readonly methods: readonly string[];
-  /** Whether they run, on every replica. */
-  readonly isModuleImported: boolean;
-}
-
 /** Whether a method has a decorator of `@nestjs/schedule`. */
 export function isOfNestSchedule(method: unknown): boolean {
   return typeof method === 'function' && Reflect.hasOwnMetadata(SCHEDULER_TYPE, method);

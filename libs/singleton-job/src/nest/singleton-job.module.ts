@@ -15,7 +15,6 @@ import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { describeJobs } from './describe-jobs.js';
 import { JobExplorer } from './job-explorer.js';
 import { type Job } from '../jobs/job.js';
-import { type NestScheduleMethods } from './nest-schedule.js';
 import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
@@ -38,6 +37,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOp
   .setFactoryMethodName('createSingletonJobOptions')
   .build();
 
+type Explored = ReturnType<JobExplorer['explore']>;
 type AsyncOptions = ConfigurableModuleAsyncOptions<SingletonJobOptions, 'createSingletonJobOptions'>;
 
 /** What `forRootAsync()` takes: `imports`, and one of `useFactory` (with `inject`), `useClass` and `useExisting`. */
@@ -183,7 +183,7 @@ export class SingletonJobModule
    * A method of `@nestjs/schedule` may have been meant to be a job. Without one, and without jobs, there may be a
    * mistake too.
    */
-  #announceNestSchedule({ methods, isModuleImported }: NestScheduleMethods, hasJobs: boolean): void {
+  #announceNestSchedule({ methods, isModuleImported }: Explored['nestSchedule'], hasJobs: boolean): void {
     const names = [...new Set(methods)].join(', ');
     if (names === '') {
       if (this.options.enabled && !hasJobs) this.#logger.warn(NO_JOBS);

@@ -105,7 +105,7 @@ export class CronLoop {
   /** Aborts the run in flight, which makes room for the newest occurrence. Older ones are dropped. */
   async #supersede(newest: number, now: () => number): Promise<void> {
     const { runs, sleeper } = this.parts;
-    runs.abort('SUPERSEDED');
+    runs.inFlight?.abort('SUPERSEDED');
     this.#hasWaited = true;
     const pushedAside = this.#unhandled(newest - 1);
     if (pushedAside !== undefined) this.#giveUp(pushedAside);

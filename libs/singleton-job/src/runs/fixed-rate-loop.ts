@@ -36,7 +36,7 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
     const missed = slotOf(last) - slotOf(due);
     if (missed > 0) drop(parts, 'late', schedule.latest(last - 1), missed);
     if (waiting !== undefined) drop(parts, 'overlap', waiting, 1);
-    if (supersedes) runs.abort('SUPERSEDED');
+    if (supersedes) runs.inFlight?.abort('SUPERSEDED');
     waiting = last;
   }
   if (waiting !== undefined) drop(parts, 'overlap', waiting, 1);

@@ -71,13 +71,8 @@ export function crashesBefore({ record, lostLeader, takenAt }: Backlog): number 
 }
 
 /** How the schedule differs from that of the last leader. Another kind has times of another meaning. */
-export function changeOf({ description }: AnySchedule, { record }: Backlog): 'none' | 'times' | 'kind' {
+export function changeOf({ kind, description }: AnySchedule, { record }: Backlog): 'none' | 'times' | 'kind' {
   const { schedule: before = description } = record ?? {};
   if (before === description) return 'none';
-  return kindOf(before) === kindOf(description) ? 'times' : 'kind';
-}
-
-/** The first word of a schedule in words. */
-function kindOf(description: string): string | undefined {
-  return description.split(' ', 1)[0];
+  return before.startsWith(`${kind} `) ? 'times' : 'kind';
 }

@@ -110,15 +110,19 @@ export class JobPool {
           notify('shutdownDelayed', { ...inFlight.info, elapsedMs: inFlight.elapsedMs, abortInMs });
       }
     });
-    const untilEnded = (atMs: number, isMeant: (runner: JobRunner) => boolean): Promise<void> => {
-      const withdrawn = runners.filter(isMeant).map((runner) => runner.withdraw('shutdown'));
-      return within(clock, atMs - clock.now(), Promise.all(withdrawn));
-    };
+    const untilEnded = (atMs: number, some = runners): Promise<void> =>
+      within(clock, atMs - clock.now(), Promise.all(some.map((runner) => runner.withdraw('shutdown'))));
 
-    await untilEnded(abortMs, () => true);
+    await untilEnded(abortMs);
     for (const { runs } of runners) runs.close('SHUTDOWN');
-    await untilEnded(endMs - RELEASE_MS, ({ runs }) => runs.isBusy);
+    await untilEnded(
+      endMs - RELEASE_MS,
+      runners.filter(({ runs }) => runs.isBusy),
+    );
     report.cancel();
-    await untilEnded(endMs, ({ runs }) => !runs.isBusy);
+    await untilEnded(
+      endMs,
+      runners.filter(({ runs }) => !runs.isBusy),
+    );
   }
 }

@@ -84,7 +84,7 @@ export class JobRunner implements Candidate {
     this.#quit = quit;
     this.watch(term.signal);
     onAbort(term.signal, () => {
-      this.runs.abort('LEASE_LOST');
+      this.runs.inFlight?.abort('LEASE_LOST');
       quit.abort();
     });
     void this.#tick(term, quit.signal);
@@ -129,9 +129,7 @@ export class JobRunner implements Candidate {
     const act = (): void => {
       const scheduledAt = new Date(this.parts.clock.wallNow());
       if (term.isValid() && !runs.isClosed)
-        inContextOf(commandId, () => {
-          runs.start({ term, facts, isWritten: true, scheduledAt, cause: 'trigger' });
-        });
+        inContextOf(commandId, runs.start.bind(runs, { term, facts, isWritten: true, scheduledAt, cause: 'trigger' }));
       // the record shows its start
       else term.set({ run: { ...facts, endedAt: facts.startedAt, outcome: 'cancelled' } });
       runs.free();

@@ -119,15 +119,10 @@ export class SingleFlight {
     if (!this.isBusy) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Aborts the run in flight, if there is one. */
-  abort(code: RunAbortCode): void {
-    this.inFlight?.abort(code);
-  }
-
   /** Aborts the run in flight. No other run starts. */
   close(code: RunAbortCode): void {
     this.isClosed = true;
-    this.abort(code);
+    this.inFlight?.abort(code);
   }
 
   /** Resolves once nothing runs and nothing is about to. */

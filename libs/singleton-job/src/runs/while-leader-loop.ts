@@ -18,7 +18,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
   const delayMs = (failures: number): number => backoffMs(schedule.restartDelayMs, failures);
   onAbort(signal, () => {
     // a lost lease has aborted it before
-    runs.abort(signal.reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN');
+    runs.inFlight?.abort(signal.reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN');
   });
   // a run of the last leader may have ended its process, and would end this one
   let crashes = crashesBefore(term.backlog);
