@@ -1,15 +1,23 @@
-import { type Attributes, type Span, SpanStatusCode, type Tracer } from '@opentelemetry/api';
+import { type Span, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import { messageOf } from '../base/errors/message-of.js';
 import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { type InterceptedRun, type RunInterceptor } from '../base/events/run-interceptor.js';
+import { onAbort } from '../base/time/on-abort.js';
 import { JOB_NAME } from './open-telemetry.options.js';
 
 /** An interceptor that makes a span for each run. Spans of the job's own calls become its children. */
 export function spanInterceptor(tracer: Tracer): RunInterceptor {
   return {
     intercept: (run, next) => {
+      const attributes = {
+        [JOB_NAME]: run.job,
+        'job.kind': run.kind,
+        'job.cause': run.cause,
+        'job.scheduled_at': run.scheduledAt.toISOString(),
+        'job.fencing_token': run.fencingToken,
+      };
       // a triggered run belongs to the span of its caller; a timer must not, although some old request may have set it
-      const options = { root: run.cause !== 'trigger', attributes: attributesOf(run) };
+      const options = { root: run.cause !== 'trigger', attributes };
       return tracer.startActiveSpan(`run ${run.job}`, options, (span) => within(span, run, next));
     },
   };
@@ -20,12 +28,10 @@ async function within(span: Span, run: InterceptedRun, next: () => Promise<unkno
     span.addEvent('aborted', { 'job.abort_code': code });
     span.setAttribute('job.abort_code', code);
   };
-  const abort = (): void => {
-    abortedFor(run.signal.reason instanceof RunAbortedError ? run.signal.reason.code : 'UNKNOWN');
-  };
-  run.signal.addEventListener('abort', abort);
   // another interceptor may have taken so long that the signal has fired already
-  if (run.signal.aborted) abort();
+  const removeListener = onAbort(run.signal, () => {
+    abortedFor(run.signal.reason instanceof RunAbortedError ? run.signal.reason.code : 'UNKNOWN');
+  });
   try {
     const result = await next();
     span.setAttribute('job.outcome', 'succeeded');
@@ -38,19 +44,9 @@ async function within(span: Span, run: InterceptedRun, next: () => Promise<unkno
     else recordFailure(span, error);
     throw error;
   } finally {
-    run.signal.removeEventListener('abort', abort);
+    removeListener();
     span.end();
   }
-}
-
-function attributesOf({ job, kind, cause, scheduledAt, fencingToken }: InterceptedRun): Attributes {
-  return {
-    [JOB_NAME]: job,
-    'job.kind': kind,
-    'job.cause': cause,
-    'job.scheduled_at': scheduledAt.toISOString(),
-    'job.fencing_token': fencingToken,
-  };
 }
 
 function recordFailure(span: Span, error: unknown): void {
