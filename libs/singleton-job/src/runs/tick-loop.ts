@@ -27,11 +27,9 @@ export async function repeat(
   const { clock, sleeper, term, runs } = parts;
   while (!sleeper.isOver) {
     const waitMs = dueMs() - clock.now();
-    if (!runs.isBusy && waitMs > 0) await sleeper.sleep(waitMs);
-    else if (!runs.isBusy && !term.isValid()) await sleeper.sleep(Infinity, term.untilValid());
-    else {
-      if (!runs.isBusy) await start(new Date(clock.wallNow() + waitMs));
-      await runs.whenIdle();
-    }
+    if (runs.isBusy) await runs.whenIdle();
+    else if (waitMs > 0) await sleeper.sleep(waitMs);
+    else if (!term.isValid()) await sleeper.sleep(Infinity, term.untilValid());
+    else await start(new Date(clock.wallNow() + waitMs));
   }
 }
