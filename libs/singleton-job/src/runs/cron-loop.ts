@@ -98,8 +98,8 @@ export class CronLoop {
     const { left, claimsLostUntil, takenAt } = backlog;
     const { lastScheduledAt: after } = left;
     if (after === undefined) return;
-    if (claimsLostUntil > after) this.#reportMissed('data-lost', after, claimsLostUntil);
-    else if (changeOf(this.schedule, backlog) === 'times') this.#reportMissed('schedule-changed', after, takenAt);
+    if (claimsLostUntil > after) this.#report('data-lost', after, claimsLostUntil);
+    else if (changeOf(this.schedule, backlog) === 'times') this.#report('schedule-changed', after, takenAt);
   }
 
   /** Aborts the run in flight, which makes room for the newest occurrence. Older ones are dropped. */
@@ -137,11 +137,11 @@ export class CronLoop {
     // what was claimed and may not start is reported by the next leader
     if (!mayStart) return;
     if (!isInTime()) {
-      this.#report(after, newest);
+      this.#report('late', after, newest);
       term.set({ run: before });
       return;
     }
-    if (older !== undefined) this.#report(after, older);
+    if (older !== undefined) this.#report('late', after, older);
     runs.start({ term, facts, isWritten: true, missed, scheduledAt: new Date(newest), cause });
     this.#ran = newest;
   }
@@ -168,27 +168,20 @@ export class CronLoop {
 
   /** Reports what is due up to this occurrence. No replica starts it any more. */
   #giveUp(upTo: number): void {
-    this.#report(this.#handled, upTo);
+    this.#report('late', this.#handled, upTo);
     this.parts.term.set({ lastScheduledAt: upTo });
   }
 
-  /** Reports occurrences once: dropped, if they came due while a run was in flight, or missed. */
-  #report(after: number, upTo: number): void {
+  /**
+   * Reports the occurrences of a window by the present expression once: dropped, if they came due while a run was in
+   * flight, or missed, if there are some.
+   */
+  #report(reason: Reason<'occurrencesMissed'>, after: number, upTo: number): void {
     const { runs, job, notify } = this.parts;
-    if (!runs.isBusy && !this.#hasWaited) {
-      this.#reportMissed('late', after, upTo);
-      return;
-    }
-    const [scheduledAt, count] = [new Date(upTo), this.#count(after, upTo)];
-    notify('tickDropped', { job: job.name, kind: 'cron', reason: 'overlap', scheduledAt, count });
-  }
-
-  /** If the window has occurrences by the present expression. */
-  #reportMissed(reason: Reason<'occurrencesMissed'>, after: number, upTo: number): void {
-    const { job, notify } = this.parts;
-    const count = this.#count(after, upTo);
-    if (count > 0)
-      notify('occurrencesMissed', { job: job.name, reason, from: new Date(after), to: new Date(upTo), count });
+    const [from, to, count] = [new Date(after), new Date(upTo), this.#count(after, upTo)];
+    if (runs.isBusy || this.#hasWaited)
+      notify('tickDropped', { job: job.name, kind: 'cron', reason: 'overlap', scheduledAt: to, count });
+    else if (count > 0) notify('occurrencesMissed', { job: job.name, reason, from, to, count });
   }
 
   /** The newest occurrence up to an instant that is neither claimed nor reported. */
