@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { levelsOf } from './prototype.js';
 
 type Recorded<T> = Map<string | symbol, readonly T[]>;
 
@@ -25,8 +26,7 @@ export class MemberMetadata<T> {
 
   /** Every decorated member of `target` and its base classes, with the decorators of its last declaration. */
   of(target: object): ReadonlyMap<string | symbol, readonly T[]> {
-    const base = Object.getPrototypeOf(target) as object | null;
-    return new Map([...(base === null ? [] : this.of(base)), ...this.#own(target)]);
+    return new Map([...levelsOf(target)].toReversed().flatMap((level) => [...this.#own(level)]));
   }
 
   #own(target: object): Recorded<T> {
