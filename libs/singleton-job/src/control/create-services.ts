@@ -45,10 +45,9 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   const { projectName, heartbeatIntervalMs, lockExpiryMs } = options;
   const ownClock = options.store === 'memory' ? new InProcessClock() : new SystemClock();
   const { id = createReplicaId(options.nodeId), clock = ownClock, random = Math.random, log, store } = parts;
-  const { name: storeName } = store;
   const statistics = new JobStatistics();
   const address = options.store === undefined ? describeStore(options) : undefined;
-  const logged = { projectName, node: id, store: storeName, address };
+  const logged = { projectName, node: id, store: store.name, address };
   const logging = log === undefined ? [] : [operatorLog(logged, log)];
   // others are added later, and get every event after that
   const observers: JobObserver[] = [...options.observers];
@@ -67,14 +66,14 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
       : undefined;
   const { backup = heartbeatThread } = parts;
   const scheduleOf = (job: string): string | undefined => pool.find(job)?.job.schedule.description;
-  const reports = new Reports({ clock, notify, storeName, scheduleOf });
+  const reports = new Reports({ clock, notify, storeName: store.name, scheduleOf });
   store.addListener(reports);
   const timing = { lifeMs: lockExpiryMs, heartbeatIntervalMs };
   const replica: Replica = new Replica({ store, clock, random, id, ...timing, observer: reports, backup });
   const pool: JobPool = new JobPool(options, { clock, replica, notify, interceptors });
   const registry = new SingletonJobRegistry(options, pool, replica, statistics);
   const health = new SingletonJobHealth(options, pool, replica, reports.outages);
-  const locks = new LockService({ options, replica, storeName });
+  const locks = new LockService({ options, replica, storeName: store.name });
   return { replica, pool, registry, health, locks, heartbeatThread, observers, interceptors };
 }
 
@@ -88,13 +87,12 @@ export function createReplicaId(nodeId: string): string {
  *
  * @throws InvalidOptionsError if the package of its client is not installed
  */
-export function createStore(options: ResolvedOptions): Promise<Store> {
+export async function createStore(options: ResolvedOptions): Promise<Store> {
   const { store } = options;
-  if (store !== undefined && store !== 'memory') return Promise.resolve(store);
+  if (store !== undefined && store !== 'memory') return store;
   const server = serverOf(options);
   // without a connection nothing is enabled, and nothing uses the store
-  if (store === 'memory' || server === undefined)
-    return Promise.resolve(new MemoryStore(new MemoryServer(new SystemClock())));
+  if (store === 'memory' || server === undefined) return new MemoryStore(new MemoryServer(new SystemClock()));
   return openStore(server);
 }
 

@@ -24,6 +24,7 @@ import { whileLeaderLoop } from './while-leader-loop.js';
 export class JobRunner implements Candidate {
   readonly isSpread = true;
   readonly name: string;
+  readonly lifeMs: number;
   readonly job: Job;
   /** The run in flight, and the last one. */
   readonly runs: SingleFlight;
@@ -43,11 +44,8 @@ export class JobRunner implements Candidate {
   ) {
     this.job = parts.job;
     this.name = jobRecord(parts.job.name);
+    this.lifeMs = parts.job.lockExpiryMs;
     this.runs = new SingleFlight(parts);
-  }
-
-  get lifeMs(): number {
-    return this.job.lockExpiryMs;
   }
 
   /** Nothing of a term runs. */
