@@ -52,6 +52,22 @@ describe('a term', () => {
     expect(world.story).toEqual(['3000 a lost job: expired']);
   });
 
+  it('is over when another take got the revision of its own, which a store lost that hides it', async () => {
+    const a = await world.leader();
+    // the revisions are ahead of its clock, so each is the next one
+    world.server.jump(-60_000);
+    await a.job.election.withdraw('unregistered');
+    const before = world.server.snapshot();
+    a.job.election.compete();
+    const b = world.add('b');
+    b.compete('job');
+    await world.clock.advance(100);
+    world.server.loseData(before);
+    b.replica.syncNow();
+    await world.clock.advance(100);
+    expect(world.story.slice(2)).toEqual(['110 b gained job: released', '110 a lost job: preempted']);
+  });
+
   it('is over when its record is deleted, and the job is led again', async () => {
     const [a] = await world.leaderAndFollower();
     world.server.jump(-60_000);

@@ -92,11 +92,10 @@ export function labelOf(name: string): string {
 export const ABSENT: SeenRecord = Object.freeze({ revision: 0, value: undefined });
 const UNREADABLE: SeenRecord = Object.freeze({ revision: 0, value: undefined, isUnreadable: true });
 
-/** Parses the answer of a store, unless it shows the revision that was seen `before` in this incarnation. */
-export function seenRecord(stored: StoredRecord | 'unreadable' | undefined, before = ABSENT): SeenRecord {
+/** Parses the answer of a store. A revision that was seen before may show another record: a store can hide a loss. */
+export function seenRecord(stored: StoredRecord | 'unreadable' | undefined): SeenRecord {
   if (stored === undefined) return ABSENT;
   if (stored === 'unreadable') return UNREADABLE;
-  if (stored.revision === before.revision) return before;
   try {
     const value: unknown = JSON.parse(stored.value);
     return isJobRecord(value) ? { revision: stored.revision, value: value as JobRecord } : UNREADABLE;

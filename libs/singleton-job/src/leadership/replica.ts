@@ -325,7 +325,7 @@ export class Replica implements ElectionReplica, StoreListener {
     } else {
       this.leases.answered(sync, result);
       request.read.forEach((name, index) => {
-        this.#seen(name, seenRecord(result.records[index], this.#elections.get(name)?.seen.record), order);
+        this.#seen(name, seenRecord(result.records[index]), order);
       });
     }
     for (const election of this.#elections.values()) {
