@@ -104,6 +104,18 @@ describe('A cron job', () => {
       expect(told(b, c)).toEqual(['b reports the run at 00:10:00 by a']);
     });
 
+    it('reports what a late claim passes over although its answer is lost', async () => {
+      const a = start('a', [everyTenMinutes({ schedule: at('*/2 * * * * *') })]);
+      await passes(2_500);
+      a.store.outcome = claims('answer-lost', 'request-lost');
+      await replicas.clock.block(5_000);
+      await passes(5_000);
+      a.store.outcome = () => 'answered';
+      await passes(1_000);
+      const lines = ['a misses (00:00:02, 00:00:04] 1 late', 'a reports the run at 00:00:07 by a'];
+      expect(told(a).slice(1, 3)).toEqual(lines);
+    });
+
     it.each([
       ['late', 0],
       ['overlap', PERIOD + 5_000],

@@ -127,10 +127,12 @@ export class CronLoop {
       this.#giveUp(newest);
       return;
     }
-    const after = this.#handled;
-    const older = this.#unhandled(newest - 1);
     const cause = this.#isPromotion || (!this.#hasWaited && now() - newest > ON_TIME_MS) ? 'misfire' : 'schedule';
     const missed = this.#missedBefore(newest);
+    // before the claim, which hides them from the next leader
+    const older = this.#unhandled(newest - 1);
+    if (older !== undefined) this.#giveUp(older);
+    const after = this.#handled;
     const before = term.own.run;
     const facts = factsOf(term, { occurrence: newest });
     const mayStart = await runs.claim(term, { lastScheduledAt: newest, run: facts });
@@ -141,7 +143,6 @@ export class CronLoop {
       term.set({ run: before });
       return;
     }
-    if (older !== undefined) this.#report('late', after, older);
     runs.start({ term, facts, isWritten: true, missed, scheduledAt: new Date(newest), cause });
     this.#ran = newest;
   }
