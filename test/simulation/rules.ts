@@ -6,7 +6,7 @@ import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { type CasRequest } from '../../libs/singleton-job/src/store/store.js';
 import { type Observer } from './application.js';
 import { type SimulatedProcess } from './simulated-process.js';
-import { type CommandKind, type FaultOf } from './story.js';
+import { type CommandKind, type FaultOf, type JobPlan } from './story.js';
 import { type World } from './world.js';
 
 /** The rules, by their codes. */
@@ -64,6 +64,12 @@ interface Settled {
   readonly at: number;
 }
 
+/** `name` undefined: of all records, or many. */
+interface Loss {
+  readonly at: number;
+  readonly name?: string;
+}
+
 /** A term that has begun. */
 interface Led {
   readonly term: OwnTerm;
@@ -71,13 +77,6 @@ interface Led {
   readonly beganAt: number;
   /** A newer term that it was allowed to overlap with. */
   excusedBeside?: OwnTerm;
-}
-
-/** A start of a cron occurrence. */
-interface Start {
-  readonly led: Led;
-  /** How far the wall clock of its process was ahead. */
-  readonly aheadMs: number;
 }
 
 /** What a caller wanted. */
@@ -100,7 +99,6 @@ export class Rules {
   // calm
   #lastFault = 0;
   #hintsCalmAt = 0;
-  readonly #faults: { readonly from: number; readonly to: number }[] = [];
   readonly #maxLifeMs: number;
   readonly sampleMs: number;
   readonly #heartbeatMs: number;
@@ -119,15 +117,14 @@ export class Rules {
   #hiddenLossAt = -Infinity;
   /** A server of before has come back. Only these notice, who have met another one in between. */
   #aware: readonly SimulatedProcess[] = [];
-  /** `name` undefined: of all records, or many. */
-  readonly #losses: { readonly at: number; readonly name?: string }[] = [];
+  readonly #losses: Loss[] = [];
   readonly #lostClaims: { readonly name: string; readonly above: number; readonly upTo: number }[] = [];
   // what the replicas did
   readonly #tokenOf = new Map<string, number>();
   /** When a holder first wrote in this incarnation. */
   readonly #wroteAt = new Map<string, number>();
-  /** By occurrence. */
-  readonly #starts = new Map<string, Start>();
+  /** Of an occurrence: by which term, and how far the wall clock of its process was ahead. */
+  readonly #starts = new Map<string, readonly [by: Led, aheadMs: number]>();
   #wasLocked = true;
   // what callers wanted
   readonly #calls: Call[] = [];
@@ -160,7 +157,6 @@ export class Rules {
 
   faultUntil(to: number): void {
     this.#lastFault = Math.max(this.#lastFault, to);
-    this.#faults.push({ from: this.#t, to });
   }
 
   hintDisturbed(): void {
@@ -244,22 +240,10 @@ export class Rules {
     const isOther = value?.holder !== undefined && value.holder !== holder && isOfNow;
     const isTaken = isOther || isUnreadable === true || (value?.fencingToken ?? 0) > term.fencingToken;
     this.#check('K1', end !== 'preempted' || isTaken, `${name}: the term was lost in a new incarnation, to none`);
-    const inTime = end === 'expired' && this.#wasInTime(led);
-    this.#check('K1', !inTime, `${name}: the term ended although its replica had reached the store`);
-  }
-
-  /** Nothing has disturbed the replica since it met the incarnation, and that is long enough. */
-  #wasInTime({
-    term,
-    beganAt,
-    process: {
-      watched: { metAt },
-    },
-  }: Led): boolean {
-    const isCalm = this.#faults.every(
-      ({ from, to }) => to < metAt - 1 || from > this.#t || (from === to && to < metAt),
-    );
-    return isCalm && metAt > beganAt && this.#t - metAt > 0.25 * term.lease.lifeMs;
+    // nothing has disturbed the replica since it met the incarnation, and that is long enough
+    const { metAt } = process.watched;
+    const isInTime = metAt > Math.max(this.#lastFault, beganAt) && this.#t - metAt > 0.25 * term.lease.lifeMs;
+    this.#check('K1', end !== 'expired' || !isInTime, `${name}: it ended although its replica had reached the store`);
   }
 
   over(process: SimulatedProcess): void {
@@ -333,12 +317,11 @@ export class Rules {
       const first = this.#starts.get(key);
       this.world.say(process.id, 'RUNS', key);
       this.#settled(info.job, occurrence - 1, occurrence);
-      const again = { led, aheadMs: process.clock.aheadMs };
-      const isExcused = first === undefined || this.#mayStartAgain(name, occurrence, first, again);
-      this.#check('S3', isExcused, `${key} started twice, by ${String(first?.led.process.id)} and ${process.id}`);
-      this.#starts.set(key, again);
+      this.#starts.set(key, [led, process.clock.aheadMs]);
+      const isExcused = first === undefined || this.#mayStartAgain(name, occurrence, first, led);
+      this.#check('S3', isExcused, `${key} started twice, by ${String(first?.[0].process.id)} and ${process.id}`);
     } else if (kind === 'interval') {
-      const { periodMs = 0 } = this.world.setting.jobs.find((one) => one.name === info.job) ?? {};
+      const periodMs = this.#periodOf(info.job);
       const gapMs = this.#t - known.endedAt;
       const isLate = gapMs >= periodMs * 0.985 - 40 - this.world.setting.delayMs[1];
       this.#check('S4', isLate || this.#mayRunEarly(known), `${name}: ${gapMs.toFixed(0)} ms after the last run`);
@@ -464,8 +447,12 @@ export class Rules {
     this.#of(jobRecord(job)).settled.push({ after, upTo, at: this.#t });
   }
 
+  #planOf(job: string): JobPlan | undefined {
+    return this.world.setting.jobs.find(({ name }) => name === job);
+  }
+
   #periodOf(job: string): number {
-    return this.world.setting.jobs.find(({ name }) => name === job)?.periodMs ?? Infinity;
+    return this.#planOf(job)?.periodMs ?? Infinity;
   }
 
   /** A later one that is settled shows that no replica looks at it again. */
@@ -510,11 +497,12 @@ export class Rules {
     this.#check('L5', this.#wasLocked || this.#wasReleasedUnseen(), 'the lock cannot be taken in calm');
   }
 
-  // ---- Exceptions: what the design does not promise
+  // ---- Exceptions: what the design does not promise, and the fact that allows it
 
-  #excuse(why: string): true {
-    this.excused.add(why);
-    return true;
+  #excuse(facts: Readonly<Record<string, boolean>>): boolean {
+    const why = Object.keys(facts).find((one) => facts[one]);
+    if (why !== undefined) this.excused.add(why);
+    return why !== undefined;
   }
 
   #isHiddenFrom(process: SimulatedProcess): boolean {
@@ -530,71 +518,73 @@ export class Rules {
     return older.excusedBeside === newer.term && (isReclaiming || isUnknown);
   }
 
-  #mayOverlap({ process, term, beganAt }: Led, newer: Led): boolean {
-    const { watched } = process;
-    const { name, lease, reclaim } = term;
+  #mayOverlap({ process, term: { name, lease, reclaim }, beganAt }: Led, newer: Led): boolean {
+    const { watched, suspendedAt, wallSteppedAt } = process;
+    const { syncedAt, syncedBefore = syncedAt } = watched;
     // of its lease
-    const sureAt = reclaim === undefined ? watched.syncedAt : (watched.syncedBefore ?? watched.syncedAt);
-    const isAfterLoss = newer.process.bornAt > (this.#losses.at(-1)?.at ?? Infinity);
-    const isUnsettled = reclaim !== undefined || watched.syncedAt < this.#notedAt;
-    if (isAfterLoss && newer.term.lease.lifeMs < lease.lifeMs && isUnsettled)
-      return this.#excuse('after a loss, a new process with a shorter life');
-    if (watched.syncedAt < process.suspendedAt && process.wallSteppedAt >= process.suspendedAt)
-      return this.#excuse('suspended, and its wall clock was set meanwhile');
-    if (sureAt < this.#jumpedAheadAt) return this.#excuse('clock of the store set ahead, until the next sync');
-    if ((watched.seenAt.get(name) ?? -Infinity) < this.#of(name).lostAt)
-      return this.#excuse('record deleted, until it is read');
-    if (sureAt < this.#falseFirstAt) return this.#excuse('after a loss of all data, a new process before any old one');
+    const sureAt = reclaim === undefined ? syncedAt : syncedBefore;
+    const isYounger = newer.process.bornAt > (this.#losses.at(-1)?.at ?? Infinity);
+    const isUnsettled = reclaim !== undefined || syncedAt < this.#notedAt;
     const isUnseen = this.#isHiddenFrom(process) || this.#isHiddenFrom(newer.process);
     const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + lease.lifeMs;
-    return isUnseen && isLeft && this.#excuse('hidden restart, until the next connection');
+    return this.#excuse({
+      'after a loss, a new process with a shorter life':
+        isYounger && newer.term.lease.lifeMs < lease.lifeMs && isUnsettled,
+      'suspended, and its wall clock was set meanwhile': syncedAt < suspendedAt && wallSteppedAt >= suspendedAt,
+      'clock of the store set ahead, until the next sync': sureAt < this.#jumpedAheadAt,
+      'record deleted, until it is read': (watched.seenAt.get(name) ?? -Infinity) < this.#of(name).lostAt,
+      'after a loss of all data, a new process before any old one': sureAt < this.#falseFirstAt,
+      'hidden restart, until the next connection': isUnseen && isLeft,
+    });
   }
 
-  #mayStartAgain(name: string, occurrence: number, first: Start, again: Start): boolean {
-    const areBeside = first.led.excusedBeside === again.led.term || again.led.excusedBeside === first.led.term;
-    if (areBeside) return this.#excuse('a cron occurrence, by two leaders');
-    const isLost = this.#lostClaims.some(
-      (lost) => lost.name === name && occurrence > lost.above && occurrence <= lost.upTo,
-    );
-    if (isLost && this.#isHiddenFrom(again.led.process)) return this.#excuse('claim lost in a hidden restart');
-    return isLost && first.aheadMs > again.aheadMs && this.#excuse('claim lost, of a leader whose clock was ahead');
+  #mayStartAgain(name: string, at: number, [first, aheadMs]: readonly [Led, number], again: Led): boolean {
+    const isLost = this.#lostClaims.some((lost) => lost.name === name && at > lost.above && at <= lost.upTo);
+    return this.#excuse({
+      'a cron occurrence, by two leaders': first.excusedBeside === again.term || again.excusedBeside === first.term,
+      'claim lost in a hidden restart': isLost && this.#isHiddenFrom(again.process),
+      'claim lost, of a leader whose clock was ahead': isLost && aheadMs > again.process.clock.aheadMs,
+    });
   }
 
   #mayBeUnsettled(job: string, before: Settled, after: Settled): boolean {
-    const isLost = this.#losses.some(
-      ({ at, name = jobRecord(job) }) => name === jobRecord(job) && at > before.at && at <= after.at,
-    );
-    return isLost && this.#excuse('cron occurrences, after a loss');
+    const isLoss = ({ at, name = jobRecord(job) }: Loss): boolean =>
+      name === jobRecord(job) && at > before.at && at <= after.at;
+    return this.#excuse({ 'cron occurrences, after a loss': this.#losses.some(isLoss) });
   }
 
   /** Tokens follow the clock of the store. */
   #mayRepeatToken(name: string): boolean {
-    if (this.#hiddenLossAt > 0) return this.#excuse('token, after a hidden restart');
     const isLost = this.#losses.some((loss) => (loss.name ?? name) === name);
-    return isLost && this.#wasSetBack && this.#excuse('token, after a loss and with the clock set back');
+    return this.#excuse({
+      'token, after a hidden restart': this.#hiddenLossAt > 0,
+      'token, after a loss and with the clock set back': isLost && this.#wasSetBack,
+    });
   }
 
   #mayRunEarly({ endedAt, lostAt }: Known): boolean {
     const since = endedAt - 10_000;
-    if (this.#losses.some((loss) => loss.name === undefined && loss.at > since))
-      return this.#excuse('interval, after a loss');
-    if (lostAt > since - this.#maxLifeMs) return this.#excuse('interval, after its record was deleted');
-    return this.#aheadAt > since && this.#excuse('interval, after the clock was set ahead');
+    return this.#excuse({
+      'interval, after a loss': this.#losses.some(({ at, name }) => name === undefined && at > since),
+      'interval, after its record was deleted': lostAt > since - this.#maxLifeMs,
+      'interval, after the clock was set ahead': this.#aheadAt > since,
+    });
   }
 
   /** A run that outlived its lease, because its process stood still or it does not end: no replica can see its end. */
   #mayEndUnseen({ resumedAt }: SimulatedProcess, job: string): boolean {
-    const isStubborn = this.world.setting.jobs.find(({ name }) => name === job)?.isStubborn;
-    return isStubborn === true || resumedAt >= this.#of(jobRecord(job)).startedAt;
+    return this.#planOf(job)?.isStubborn === true || resumedAt >= this.#of(jobRecord(job)).startedAt;
   }
 
   #mayBeLost(trigger: string, at: number): boolean {
-    if (this.#triggered.has(trigger)) return false;
-    if (this.#hiddenLossAt > at) return this.#excuse('a trigger that was lost in a hidden restart');
-    return this.#lostTriggers.has(trigger) && this.#excuse('a claimed trigger whose term ended first');
+    const hasNotRun = !this.#triggered.has(trigger);
+    return this.#excuse({
+      'a trigger that was lost in a hidden restart': hasNotRun && this.#hiddenLossAt > at,
+      'a claimed trigger whose term ended first': hasNotRun && this.#lostTriggers.has(trigger),
+    });
   }
 
-  /** A hidden restart has brought back a holder that lives and does not want the record any more. */
+  /** A holder that lives and does not want the record any more has come back. */
   #isHeldUnseen(name: string): boolean {
     const holder = this.world.server.look(name)?.holder;
     const owner = this.world.processes.find(({ id }) => holder?.startsWith(`${id}.`) === true);
@@ -603,7 +593,7 @@ export class Rules {
   }
 
   #wasReleasedUnseen(): boolean {
-    return this.#hiddenLossAt > 0 && this.#excuse('hidden restart: held by a replica that has released it');
+    return this.#excuse({ 'hidden restart: held by a replica that has released it': this.#hiddenLossAt > 0 });
   }
 }
 
