@@ -145,6 +145,17 @@ describe('a caller', () => {
     expect(world.story.slice(1)).toEqual(['20100 a gained job: released']);
   });
 
+  it('does not pause a job by a write that arrives after its time', async () => {
+    const [, b] = await world.leaderAndFollower();
+    b.store.onWrite = (carryOut) => {
+      world.clock.setTimer(4_000, () => void carryOut());
+      return Promise.reject(new Error('lost'));
+    };
+    void b.job.pause();
+    await world.clock.advance(8_000);
+    expect(world.record()?.pausedAt).toBeUndefined();
+  });
+
   it('is told nothing about a record that cannot be read', async () => {
     const [a, b] = await world.leaderAndFollower();
     void a.job.pause();

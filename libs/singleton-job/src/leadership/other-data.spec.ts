@@ -31,6 +31,25 @@ describe('a term', () => {
     expect(world.story).toEqual(['3250 a released job: paused']);
   });
 
+  it('goes on without the pause of before, when the store restarts again before its record is written', async () => {
+    const a = await world.leader();
+    void a.job.pause();
+    await world.clock.advance(100);
+    const paused = world.server.snapshot();
+    void a.job.resume();
+    await world.clock.advance(100);
+    a.store.onWrite = () => Promise.reject(new Error('refused'));
+    for (const snapshot of [paused, paused]) {
+      world.server.restart(snapshot);
+      a.replica.syncNow();
+      await world.clock.advance(100);
+    }
+    a.store.onWrite = (carryOut) => carryOut();
+    await world.clock.advance(5_000);
+    expect(world.story).toEqual(['10 a released job: paused', '110 a gained job: released']);
+    expect(world.record()).toMatchObject({ holder: a.job.term.holder });
+  });
+
   it('is over at its deadline, if its record could not be written again', async () => {
     const [a] = await world.leaderAndFollower();
     a.replica.syncNow();

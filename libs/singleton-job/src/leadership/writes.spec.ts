@@ -13,3 +13,14 @@ describe('a write without an answer', () => {
     expect([1_999, 2_000].map(isDoubtfulAfter)).toEqual([true, false]);
   });
 });
+
+describe('writes that are refused in a row', () => {
+  it('do not delay the next one in another incarnation', () => {
+    const writer = new Writer();
+    writer.begin(0);
+    for (const order of [1, 2, 3]) writer.answered({ revision: undefined, failure: undefined, order }, 7, 2_000);
+    expect(writer.nextAt).toBe(500);
+    writer.incarnationChanged();
+    expect(writer.nextAt).toBe(-Infinity);
+  });
+});
