@@ -81,8 +81,9 @@ export class Link implements Store {
     const { server, rules } = this.world;
     const words = request.writes.map(({ name, ifRevision, value }) => `writes ${name} ${ifRevision} ${value}`);
     const write = () => {
+      const were = request.writes.map(({ name }) => server.look(name));
       const revisions = server.compareAndSet(request);
-      rules.written(request, revisions);
+      rules.written(request, revisions, were);
       return revisions;
     };
     return this.#ask({ kind: 'compareAndSet', words, work: () => write });

@@ -121,6 +121,8 @@ export class Rules {
   readonly #lostClaims: { readonly name: string; readonly above: number; readonly upTo: number }[] = [];
   // what the replicas did
   readonly #tokenOf = new Map<string, number>();
+  /** Cron occurrences that a take passed over, by its holder, which has not led yet. */
+  readonly #passedOver = new Map<string, Settled & { readonly name: string }>();
   /** When a holder first wrote in this incarnation. */
   readonly #wroteAt = new Map<string, number>();
   /** Of an occurrence: by which term, and how far the wall clock of its process was ahead. */
@@ -208,6 +210,7 @@ export class Rules {
     const { term, process } = led;
     const known = this.#of(term.name);
     this.terms += 1;
+    this.#passedOver.delete(term.holder);
     this.world.say(process.id, 'LEADS', term.name, term.holder, 'token', term.fencingToken);
     known.led = [...known.led, led];
     term.signal.addEventListener('abort', () => {
@@ -344,9 +347,10 @@ export class Rules {
     this.world.say('INCARNATION', noted);
   }
 
-  written({ writes }: CasRequest, revisions: readonly (number | undefined)[]): void {
+  /** `were`: the records before. */
+  written({ writes }: CasRequest, revisions: readonly unknown[], were: readonly (JobRecord | undefined)[]): void {
     for (const [index, { name, value }] of writes.entries()) {
-      const { holder, fencingToken = 0 } = JSON.parse(value) as JobRecord;
+      const { holder, fencingToken = 0, lastScheduledAt: upTo = 0 } = JSON.parse(value) as JobRecord;
       if (revisions[index] === undefined || holder === undefined) continue;
       if (!this.#wroteAt.has(holder)) this.#wroteAt.set(holder, this.#t);
       const known = this.#of(name);
@@ -356,6 +360,7 @@ export class Rules {
       const isLarger = fencingToken > known.maxToken || this.#mayRepeatToken(name);
       this.#check('S2', isLarger, `${name}: ${fencingToken} after ${known.maxToken}`);
       this.#tokenOf.set(holder, fencingToken);
+      this.#passedOver.set(holder, { name, after: were[index]?.lastScheduledAt ?? upTo, upTo, at: this.#t });
       known.maxToken = Math.max(known.maxToken, fencingToken);
     }
   }
@@ -480,6 +485,8 @@ export class Rules {
 
   /** The story is over. */
   end(): void {
+    for (const passed of this.#passedOver.values())
+      if (this.#mayBeUnreported(passed)) this.#of(passed.name).settled.push(passed);
     for (const { name, kind } of this.world.setting.jobs) if (kind === 'cron') this.#checkOccurrences(name);
     for (const { id, kind, at, outcome } of this.#calls) {
       if (kind !== 'trigger' || outcome === undefined) continue;
@@ -551,6 +558,11 @@ export class Rules {
     const isLoss = ({ at, name = jobRecord(job) }: Loss): boolean =>
       name === jobRecord(job) && at > before.at && at <= after.at;
     return this.#excuse({ 'cron occurrences, after a loss': this.#losses.some(isLoss) });
+  }
+
+  /** By a leader that never led, and of which the record does not tell the next one. */
+  #mayBeUnreported({ after, upTo }: Settled): boolean {
+    return this.#excuse({ 'cron occurrences, after a take without an answer': upTo > after });
   }
 
   /** Tokens follow the clock of the store. */
