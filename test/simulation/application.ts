@@ -8,6 +8,7 @@ import { BackupHeartbeats } from '../../libs/singleton-job/src/heartbeat-thread/
 import { type JobRun } from '../../libs/singleton-job/src/jobs/job-run.js';
 import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
 import { type BackupReport, type HeartbeatBackup } from '../../libs/singleton-job/src/leadership/backup.js';
+import { jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type ReplicaObserver } from '../../libs/singleton-job/src/leadership/replica.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { type JobRunner } from '../../libs/singleton-job/src/runs/job-runner.js';
@@ -44,12 +45,8 @@ export class Application {
     const { id, clock, link: store, thread } = process;
     const { chance, setting, rules } = world;
     const observer = rules.observerOf(process);
-    const settings = {
-      lockExpiry: setting.lifeMs,
-      shutdownTimeout: chance.oneOf([3_000, 7_000]),
-      observers: [observer],
-    };
-    const options = resolveOptions({ projectName: 'p', store, ...settings }, {}, id);
+    const times = { lockExpiry: setting.lifeMs, shutdownTimeout: chance.oneOf([3_000, 7_000]) };
+    const options = resolveOptions({ projectName: 'p', store, ...times, observers: [observer] }, {}, id);
     this.services = createServices(options, { id, clock, store, random: chance.next, backup: thread });
     const { pool, replica } = this.services;
     const { observer: reports } = replica;
@@ -75,10 +72,8 @@ export class Application {
   }
 
   #work({ longRunMs, runMs, isStubborn }: JobPlan, { signal }: JobRun): Promise<void> {
-    const {
-      world: { chance },
-      process: { clock },
-    } = this;
+    const { chance } = this.world;
+    const { clock } = this.process;
     return new Promise((resolve) => {
       clock.setTimer(chance.is(0.1) ? longRunMs : runMs * chance.next(), resolve);
       if (!isStubborn) signal.addEventListener('abort', () => clock.setTimer(chance.next() * 10, resolve));
@@ -98,10 +93,6 @@ export class Application {
     this.runners.set(name, pool.find(name) as JobRunner);
   }
 
-  giveBack(job: string): void {
-    this.runners.get(job)?.election?.stepDown('rebalance');
-  }
-
   /** Resolves when the application is closed. What runs goes on. */
   async stop(): Promise<void> {
     const { pool, locks } = this.services;
@@ -109,24 +100,21 @@ export class Application {
     await pool.close();
   }
 
-  /** The id of the next command. */
-  nextCommand(): string {
-    return `${this.process.id}#${this.#sent + 1}`;
-  }
-
-  /** Resolves to what the caller is told. */
-  async command(kind: CommandKind, name: string): Promise<string> {
-    const job = this.runners.get(name) as JobRunner;
+  /** What a caller in this process wants. */
+  async command(kind: CommandKind, name: string): Promise<void> {
+    const { world, process } = this;
+    const job = this.runners.get(name);
+    if (job === undefined) return;
     this.#sent += 1;
+    const call = world.rules.asked(`${process.id}#${this.#sent}`, kind, jobRecord(name));
     try {
-      if (kind === 'pause') return await this.#commands.pause(job).then(() => 'paused');
-      if (kind === 'resume') return await this.#commands.resume(job).then(() => 'resumed');
-      const result = await this.#commands[kind === 'trigger' ? 'trigger' : 'stepDown'](job);
-      return 'reason' in result ? result.reason : 'started';
+      const { reason = 'done' } = (await this.#commands[kind](job)) as { readonly reason?: string };
+      call.outcome = reason;
     } catch (error) {
-      if (error instanceof LockStoreError) return 'no-answer';
-      throw error;
+      if (!(error instanceof LockStoreError)) throw error;
+      call.outcome = 'no-answer';
     }
+    world.say(call.id, kind, call.outcome);
   }
 
   /** Waits for the lock and holds it. */

@@ -25,9 +25,4 @@ export class Chance {
   oneOf<T>(values: readonly T[]): T {
     return values[Math.floor(this.next() * values.length)] as T;
   }
-
-  shuffled<T>(values: readonly T[]): readonly T[] {
-    const drawn = values.map((value) => ({ value, order: this.next() }));
-    return drawn.sort((one, other) => one.order - other.order).map(({ value }) => value);
-  }
 }

@@ -33,9 +33,9 @@ const HAPPEN: {
     await world.sleep(ms);
     world.server.repair(jobRecord(name));
   },
-  jump: ({ server, rules }, { ms }) => {
-    server.jump(ms);
-    rules.clockJumped(ms);
+  jump: ({ server, rules }, { byMs }) => {
+    server.jump(byMs);
+    rules.clockJumped(byMs);
   },
   stall: (world, { at, ms }) => (world.stalledUntil = at + ms),
 
@@ -55,8 +55,8 @@ const HAPPEN: {
   block: (_world, { ms }, one) => one.stand('blocked', ms),
   freeze: (_world, { ms }, one) => one.stand('stopped', ms),
   suspend: (_world, { ms }, one) => one.stand('suspended', ms),
-  wall: (_world, { ms }, one) => {
-    one.stepWall(ms);
+  wall: (_world, { byMs }, one) => {
+    one.stepWall(byMs);
   },
   kill: (world, fault, one) => {
     world.die(one);
@@ -88,10 +88,10 @@ const HAPPEN: {
   pause: call,
   resume: call,
   trigger: call,
-  'step-down': call,
+  stepDown: call,
   'give-back': (_world, { name }, one) => {
     act(one, () => {
-      one.app.giveBack(name);
+      one.app.runners.get(name)?.election?.stepDown('rebalance');
     });
   },
   lock: ({ rules }, fault, one) => {
@@ -100,14 +100,12 @@ const HAPPEN: {
 };
 
 /** By themselves they disturb no replica. */
-const QUIET: readonly FaultKind[] = ['hints', 'pause', 'resume', 'trigger', 'lock'];
-/** They are over at once, or are told to the replica. */
-const INSTANT: readonly FaultKind[] = ['jump', 'wall', 'deaf'];
+const QUIET: readonly FaultKind[] = ['hints', 'deaf', 'pause', 'resume', 'trigger', 'lock'];
 
 /** For how long a fault disturbs, beside what follows from it. */
 function disturbsMs(fault: Fault): number {
-  if (fault.kind === 'step-down' || fault.kind === 'give-back') return STAND_BACK_MS;
-  return 'ms' in fault && !INSTANT.includes(fault.kind) ? fault.ms + RECONNECT_MS : 0;
+  if (fault.kind === 'stepDown' || fault.kind === 'give-back') return STAND_BACK_MS;
+  return 'ms' in fault ? fault.ms + RECONNECT_MS : 0;
 }
 
 /** Plans a fault. */
@@ -132,13 +130,8 @@ function act(one: SimulatedProcess, what: () => unknown): void {
   });
 }
 
-function call(world: World, { kind, name }: FaultOf<CommandKind>, one: SimulatedProcess): void {
-  act(one, async () => {
-    if (!one.app.runners.has(name)) return;
-    const asked = world.rules.asked(one.app.nextCommand(), kind, jobRecord(name));
-    asked.outcome = await one.app.command(kind, name);
-    world.say(one.id, asked.id, kind, asked.outcome);
-  });
+function call(_world: World, { kind, name }: FaultOf<CommandKind>, one: SimulatedProcess): void {
+  act(one, () => one.app.command(kind, name));
 }
 
 async function restart(world: World, fault: FaultOf<'restart'>): Promise<void> {

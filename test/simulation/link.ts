@@ -174,7 +174,7 @@ export class Link implements Store {
   async #travel<T>({ kind, words, work }: Request<T>, connection: Connection): Promise<T> {
     const { world, process } = this;
     const { chance, setting } = world;
-    const { fate, lateMs } = world.fateOf(process.place, kind);
+    const fate = world.fateOf(process.place, kind);
     const carryOut = (part: () => T, isLate = false): T => {
       world.say(process.id, isLate ? 'LATE' : '', ...words);
       const value = part();
@@ -194,7 +194,7 @@ export class Link implements Store {
 
     if (this.isCut() || fate === 'lost' || fate === 'late') {
       if (fate === 'late' || (this.isCut() && chance.is(0.4)))
-        void repeat(lateMs ?? chance.between(5, chance.is(0.5) ? 2_000 : 30_000));
+        void repeat(chance.between(5, chance.is(0.5) ? 2_000 : 30_000));
       if (fate === 'late' && chance.is(0.5)) throw new Error('rejected');
       return nothing();
     }

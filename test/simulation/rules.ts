@@ -492,13 +492,19 @@ export class Rules {
       if (kind !== 'trigger' || outcome === undefined) continue;
       const times = this.#triggered.get(id) ?? 0;
       const isTrue =
-        outcome === 'started' ? times === 1 || this.#mayBeLost(id, at) : outcome === 'no-answer' || times === 0;
+        outcome === 'done' ? times === 1 || this.#mayBeLost(id, at) : outcome === 'no-answer' || times === 0;
       this.#check('T2', isTrue, `${id}: ${outcome}, but ran ${times} times`);
     }
     for (const { name: job } of this.world.setting.jobs) {
       const name = jobRecord(job);
       const call = this.#calls.findLast((one) => one.name === name && (one.kind === 'pause' || one.kind === 'resume'));
-      if (call?.outcome !== 'resumed' || call.isDisputed || this.#losses.some((loss) => loss.at > call.at)) continue;
+      if (
+        call?.outcome !== 'done' ||
+        call.kind !== 'resume' ||
+        call.isDisputed ||
+        this.#losses.some((loss) => loss.at > call.at)
+      )
+        continue;
       this.#check('P1', this.world.server.look(name)?.pausedAt === undefined, `${name} is paused after a resume`);
     }
     this.#check('L5', this.#wasLocked || this.#wasReleasedUnseen(), 'the lock cannot be taken in calm');

@@ -44,7 +44,8 @@ class ThreadClock extends HaltingClock {
   }
 
   protected override inOrder<T>(waiting: readonly T[]): readonly T[] {
-    return this.world.chance.is(0.5) ? this.world.chance.shuffled(waiting) : waiting;
+    const { chance } = this.world;
+    return chance.is(0.5) ? waiting.toSorted(() => chance.next() - 0.5) : waiting;
   }
 }
 

@@ -80,13 +80,6 @@ export const FATES = ['lost', 'answer-lost', 'rejected-before', 'rejected-after'
 /** What becomes of a request. */
 export type Fate = (typeof FATES)[number];
 export type RequestKind = 'sync' | 'compareAndSet';
-/** Each of these requests, with the probability `share`, has another fate, which chance draws if it is left out. */
-function noise(spot: Spot) {
-  const { share, place, only, isA, isB } = spot;
-  const told: { readonly fate?: Fate; readonly lateMs?: number } = {};
-  return { ...lasting(100, 4)(spot), share, place: isA ? place : undefined, only: isB ? only : undefined, ...told };
-}
-
 function lock({ place, x, y, lifeMs }: Spot): { place: number; waitMs: number; holdMs: number; isLast?: true } {
   return { place, waitMs: Math.round(3 * lifeMs * x), holdMs: logarithmic(y, 1, 2 * lifeMs) };
 }
@@ -102,10 +95,17 @@ const FAULTS = {
   /** No replica can read the record meanwhile. */
   spoil: drawn(0.4, (spot) => ({ name: spot.name, ...lasting(100, 3)(spot) })),
   /** The clock of the store is set. */
-  jump: drawn(1.2, ({ x, isA, sign }) => ({ ms: (isA ? -1 : sign) * logarithmic(x, 1_000, 180_000) })),
+  jump: drawn(1.2, ({ x, isA, sign }) => ({ byMs: (isA ? -1 : sign) * logarithmic(x, 1_000, 180_000) })),
   stall: drawn(1, lasting(20, 1.2)),
   // the way to it
-  noise: drawn(3, noise),
+  /** Each of these requests, with the probability `share`, has another fate, which chance draws if it is left out. */
+  noise: drawn(3, (spot) => ({
+    ...lasting(100, 4)(spot),
+    share: spot.share,
+    place: spot.isA ? spot.place : undefined,
+    only: spot.isB ? spot.only : undefined,
+    fate: undefined as Fate | undefined,
+  })),
   hints: drawn(1.5, (spot) => ({ share: spot.share, place: spot.isA ? spot.place : undefined, ms: messagesMs(spot) })),
   /** No messages arrive, and the store says so. */
   deaf: drawn(0.5, (spot) => ({ ...ofPlace(spot), ms: messagesMs(spot) })),
@@ -119,7 +119,7 @@ const FAULTS = {
   /** With its host, whose monotonic clock stands still meanwhile. */
   suspend: drawn(0.7, around),
   /** Its wall clock is set. */
-  wall: drawn(0.7, ({ place, x, sign }) => ({ place, ms: sign * logarithmic(x, 100, 60_000) })),
+  wall: drawn(0.7, ({ place, x, sign }) => ({ place, byMs: sign * logarithmic(x, 100, 60_000) })),
   kill: drawn(2, back),
   crash: drawn(0.7, back),
   stop: drawn(2, back),
@@ -128,14 +128,14 @@ const FAULTS = {
   // callers
   pause: drawn(0.8, ofJob),
   resume: drawn(0.8, ofJob),
-  'step-down': drawn(1, ofJob),
+  stepDown: drawn(1, ofJob),
   trigger: drawn(1.2, ofJob),
   lock: drawn(1.5, lock),
   /** A leader steps down by itself. */
   'give-back': drawn(0.6, ofJob),
 };
 export type FaultKind = keyof typeof FAULTS;
-export type CommandKind = 'pause' | 'resume' | 'trigger' | 'step-down';
+export type CommandKind = 'pause' | 'resume' | 'trigger' | 'stepDown';
 export type FaultOf<Kind extends FaultKind> = { readonly at: number; readonly kind: Kind } & Readonly<
   ReturnType<(typeof FAULTS)[Kind]['of']>
 >;
@@ -143,12 +143,11 @@ export type Fault = { [Kind in FaultKind]: FaultOf<Kind> }[FaultKind];
 
 /** When the cause of a fault is over. Its effects may last longer. */
 export function endOf(fault: Fault): number {
-  if (fault.kind === 'jump' || fault.kind === 'wall') return fault.at;
   const { downMs = 0, ms = 0, backMs = 0 } = fault as Partial<Record<'downMs' | 'ms' | 'backMs', number>>;
   return fault.at + downMs + ms + backMs;
 }
 
-const HAND_OVERS: readonly FaultKind[] = ['stop', 'step-down', 'give-back', 'crash', 'remove', 'trigger', 'lock'];
+const HAND_OVERS: readonly FaultKind[] = ['stop', 'stepDown', 'give-back', 'crash', 'remove', 'trigger', 'lock'];
 /**
  * Stories of one kind, in which faults meet that seldom meet by chance. `failover`: how often a restart follows a
  * hand-over.
@@ -157,7 +156,7 @@ const THEMES: readonly { readonly weight: number; readonly kinds: readonly Fault
   [
     { weight: 11, kinds: Object.keys(FAULTS) as FaultKind[], failover: 0.15 },
     { weight: 3, kinds: HAND_OVERS, failover: 0.8 },
-    { weight: 3, kinds: ['pause', 'resume', 'trigger', 'step-down', 'noise', 'hints', 'deaf', 'kill'], failover: 0.15 },
+    { weight: 3, kinds: ['pause', 'resume', 'trigger', 'stepDown', 'noise', 'hints', 'deaf', 'kill'], failover: 0.15 },
     { weight: 3, kinds: ['remove', 'lock', 'stop', 'noise', 'cut'], failover: 0.15 },
   ];
 type Theme = (typeof THEMES)[number];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { inWords } from './play.js';
-import { endOf, type Fate, type Fault, type FaultOf, type JobPlan, type PlacePlan, type Story } from './story.js';
+import { endOf, type Fault, type FaultOf, type JobPlan, type PlacePlan, type Story } from './story.js';
 import { World } from './world.js';
 
 const DAY_MS = 86_400_000;
@@ -18,113 +18,61 @@ const CALM = {
 const JOB = { kind: 'rate', periodMs: 1_000, runMs: 1, longRunMs: 1, isStubborn: false } as const;
 const PLACE = { rate: 1, skewMs: 0, otherLifeMs: undefined, lacks: undefined };
 
-interface Told {
-  readonly lifeMs?: number;
-  readonly jobs?: readonly Partial<JobPlan>[];
-  readonly places?: readonly Partial<PlacePlan>[];
-  readonly faults: readonly Fault[];
-  /** How many terms there are in all. */
-  readonly terms?: number;
-}
-
-/** Two replicas and a job of a fixed rate, with nothing in between that is not told. */
-function story({ lifeMs = 10_000, jobs = [{}], places = [{}, {}], faults }: Told): Story {
-  const setting = {
-    ...CALM,
-    lifeMs,
-    timeoutMs: Math.min(1_500, lifeMs / 4),
-    jobs: jobs.map((job, index) => ({ ...JOB, name: `j${index}`, lifeMs, ...job })),
-    places: places.map((place, index) => ({ ...PLACE, startAt: 3 * index, ...place })),
-  };
-  return { setting, faults, endMs: Math.max(...faults.map(endOf)) + 60_000 };
-}
-
-const FOUR: readonly Partial<JobPlan>[] = [
+const JOBS: readonly Partial<JobPlan>[] = [
   { kind: 'rate' },
   { kind: 'interval', periodMs: 900 },
   { kind: 'cron' },
   { kind: 'interval', periodMs: 300 },
 ];
 
+interface Told {
+  readonly lifeMs?: number;
+  /** Of the jobs, over and over. */
+  readonly lives?: readonly number[];
+  readonly places?: readonly Partial<PlacePlan>[];
+  readonly faults: readonly Fault[];
+}
+
+/** Two replicas and four jobs, with nothing in between that is not told. */
+function story({ lifeMs = 10_000, lives = [lifeMs], places = [{}, {}], faults }: Told): Story {
+  const setting = {
+    ...CALM,
+    lifeMs,
+    timeoutMs: Math.min(1_500, lifeMs / 4),
+    jobs: JOBS.map((job, n) => ({ ...JOB, name: `j${n}`, lifeMs: lives[n % lives.length] ?? lifeMs, ...job })),
+    places: places.map((place, n) => ({ ...PLACE, startAt: 3 * n, ...place })),
+  };
+  return { setting, faults, endMs: Math.max(...faults.map(endOf)) + 60_000 };
+}
+
 function restart(at: number, ageMs: number, downMs: number, over: Partial<FaultOf<'restart'>> = {}): Fault {
   return { at, kind: 'restart', data: 'copy', ageMs, downMs, refuses: true, clockMs: 0, ...over };
 }
-/** What becomes of all writes. */
-function noise(at: number, ms: number, fate: Fate, over: Partial<FaultOf<'noise'>> = {}): Fault {
-  return { at, kind: 'noise', ms, share: 1, only: 'compareAndSet', place: undefined, fate, ...over };
-}
 
-function remove(at: number, place: number, name: string, backMs: number): Fault {
-  return { at, kind: 'remove', place, name, backMs };
-}
 const stop = (at: number, place: number, backMs: number): Fault => ({ at, kind: 'stop', place, backMs });
 const block = (at: number, place: number, ms: number): Fault => ({ at, kind: 'block', place, ms });
 const flush = (at: number): Fault => ({ at, kind: 'flush' });
 const stepDown = (at: number, place: number): readonly Fault[] =>
-  FOUR.map((_, job) => ({ at, kind: 'step-down', place, name: `j${job}` }));
-
-/** Rules that stories by chance seldom need. Each breaks without its rule. */
-const RARE: Record<string, Told> = {
-  'A write does nothing after `until`: a pause without an answer arrives after a resume': {
-    faults: [
-      noise(15_000, 2_200, 'late', { place: 1, lateMs: 4_000 }),
-      { at: 15_000, kind: 'pause', place: 1, name: 'j0' },
-      { at: 18_500, kind: 'resume', place: 0, name: 'j0' },
-    ],
-  },
-  'A name with an unknown write is read until that can arrive no more: a take arrives after the job was removed': {
-    places: [{}, { startAt: 20_000 }],
-    faults: [
-      remove(5_000, 0, 'j0', 100),
-      noise(5_090, 30, 'late', { place: 0, lateMs: 4_000 }),
-      remove(5_130, 0, 'j0', 200_000),
-      { at: 60_000, kind: 'wall', place: 0, ms: 0 },
-    ],
-  },
-  'An old pause does not come back when the store restarts again before the record is written': {
-    faults: [
-      { at: 5_000, kind: 'pause', place: 0, name: 'j0' },
-      { at: 9_000, kind: 'resume', place: 0, name: 'j0' },
-      noise(12_000, 1_500, 'rejected-before'),
-      restart(12_010, 4_000, 20),
-      restart(13_000, 0, 20, { data: 'kept' }),
-    ],
-  },
-  'What was claimed elsewhere does not run again when a server of before comes back': {
-    lifeMs: 800,
-    jobs: [{ kind: 'cron', periodMs: 5_000 }],
-    faults: [restart(3_000, 10, 20), { at: 5_100, kind: 'kill', place: 0 }, restart(5_110, 0, 20, { data: 'old' })],
-  },
-  'A leader that was refused its writes does not wait for the next one in another incarnation': {
-    lifeMs: 800,
-    jobs: [{ kind: 'cron' }],
-    places: [{}],
-    faults: [noise(5_000, 2_900, 'rejected-before'), restart(7_910, 0, 1, { data: 'kept' })],
-    terms: 1,
-  },
-};
+  JOBS.map((_, job) => ({ at, kind: 'stepDown', place, name: `j${job}` }));
 
 /** Found in an earlier design of the core: in the end no replica ran the last job. */
 const LEADERLESS: Record<string, Told> = {
   'all data are lost twice, and then nothing is heard of the store for 10 s': {
     places: [{}, { skewMs: 15_000 }],
-    jobs: FOUR.map((job, index) => ({ ...job, lifeMs: index === 1 || index === 2 ? 3_000 : 10_000 })),
+    lives: [10_000, 3_000, 3_000, 10_000],
     faults: [flush(4_213), restart(6_444, 0, 10, { data: 'none' }), { at: 16_194, kind: 'stall', ms: 9_838 }],
   },
   'all data are lost, then those of 5 s, and a replica is replaced': {
     lifeMs: 3_000,
-    jobs: FOUR,
     places: [{ skewMs: DAY_MS }, {}, { skewMs: -DAY_MS }],
     faults: [flush(2_518), restart(14_916, 4_590, 10), stop(17_501, 1, 3_086)],
   },
   'a replica steps down, data are lost twice, and another is replaced': {
     lifeMs: 800,
-    jobs: FOUR,
     places: [{ skewMs: DAY_MS }, { skewMs: -DAY_MS }],
     faults: [...stepDown(3_245, 1), flush(4_529), restart(6_726, 1_814, 300), stop(8_072, 0, 1_071)],
   },
   'both replicas step down around a silent failover': {
-    jobs: FOUR,
     faults: [
       ...stepDown(32_026, 0),
       restart(36_160, 48, 300, { refuses: false }),
@@ -133,36 +81,42 @@ const LEADERLESS: Record<string, Told> = {
     ],
   },
   'a failover, a replica that is replaced meanwhile, and a failover again': {
-    jobs: FOUR.map((job, index) => ({ ...job, lifeMs: index === 0 ? 3_000 : 10_000 })),
+    lives: [3_000, 10_000, 10_000, 10_000],
     places: [{ rate: 1.0015 }, { rate: 1.0017, skewMs: -20_000 }, { rate: 0.9985, skewMs: -700 }],
     faults: [restart(8_246, 313, 5_000), stop(14_255, 1, 4_705), restart(19_948, 1, 2_438)],
   },
   'data of 2.5 s are lost, and the leader goes: it is told to, blocked, and crashes': {
     lifeMs: 800,
-    jobs: FOUR.map((job, index) => ({ ...job, lifeMs: index % 2 === 0 ? 800 : 3_000 })),
+    lives: [800, 3_000],
     places: [{ skewMs: DAY_MS }, {}, { skewMs: -700 }, { skewMs: -700 }],
     faults: [
       restart(7_903, 2_530, 10, { refuses: false }),
-      remove(9_687, 2, 'j3', 100_000),
+      { at: 9_687, kind: 'remove', place: 2, name: 'j3', backMs: 100_000 },
       block(10_768, 2, 99),
       { at: 13_530, kind: 'crash', place: 2, backMs: 3_059 },
     ],
   },
   'the clock of the store goes ahead by a minute and, with older data, back again, and the leader is blocked': {
-    jobs: FOUR,
     places: [{ skewMs: 15_000 }, { skewMs: -700 }],
     faults: [
-      { at: 9_207, kind: 'jump', ms: 63_393 },
+      { at: 9_207, kind: 'jump', byMs: 63_393 },
       restart(14_850, 8_352, 419, { clockMs: -63_393 }),
       block(23_414, 0, 8_720),
     ],
   },
   'no write is carried out while all replicas are replaced, and all leases are deleted': {
     lifeMs: 800,
-    jobs: FOUR,
     places: [{}, { skewMs: -DAY_MS }, {}],
     faults: [
-      noise(4_919, 1_375, 'rejected-before'),
+      {
+        at: 4_919,
+        kind: 'noise',
+        ms: 1_375,
+        share: 1,
+        only: 'compareAndSet',
+        place: undefined,
+        fate: 'rejected-before',
+      },
       stop(5_377, 0, 166),
       stop(5_551, 1, 223),
       stop(5_726, 2, 572),
@@ -174,11 +128,10 @@ const LEADERLESS: Record<string, Told> = {
   },
 };
 
-describe('The core keeps every rule', () => {
-  it.each(Object.entries({ ...RARE, ...LEADERLESS }))('%s', async (_what, { terms, ...told }) => {
+describe('The core keeps every rule when', () => {
+  it.each(Object.entries(LEADERLESS))('%s', async (_what, told) => {
     const { rules } = await new World(story(told)).play();
     if (rules.violation !== undefined) throw new Error(await inWords(story(told)));
     expect(rules.terms).toBeGreaterThan(0);
-    if (terms !== undefined) expect(rules.terms).toBe(terms);
   });
 });

@@ -72,11 +72,12 @@ export class World extends ManualClock {
     return this.chance.between(least, most);
   }
 
-  fateOf(place: number, kind: RequestKind): { readonly fate?: Fate; readonly lateMs?: number | undefined } {
-    const noise = this.noise.find((one) => this.#isDuring(one, place) && (one.only === undefined || one.only === kind));
-    if (noise === undefined || !this.chance.is(noise.share)) return {};
+  /** Undefined: the request arrives, and so does its answer. */
+  fateOf(place: number, kind: RequestKind): Fate | undefined {
+    const noise = this.noise.find((one) => this.#isDuring(one, place) && (one.only ?? kind) === kind);
+    if (noise === undefined || !this.chance.is(noise.share)) return undefined;
     this.rules.faultUntil(this.now());
-    return { fate: noise.fate ?? this.chance.oneOf(FATES), lateMs: noise.lateMs };
+    return noise.fate ?? this.chance.oneOf(FATES);
   }
 
   #isDuring({ at, ms, place }: FaultOf<'noise' | 'hints'>, of: number): boolean {
