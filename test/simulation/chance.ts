@@ -3,15 +3,13 @@ export class Chance {
   #state: number;
 
   constructor(seed: number) {
-    this.#state = seed >>> 0;
+    this.#state = 1 + (seed % 0x7ffffffe);
   }
 
-  /** In [0, 1). */
+  /** In [0, 1): the generator MINSTD. */
   readonly next = (): number => {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    this.#state = (this.#state * 48_271) % 0x7fffffff;
+    return this.#state / 0x7fffffff;
   };
 
   is(probability: number): boolean {

@@ -43,8 +43,7 @@ const HAPPEN: {
   noise: (world, fault) => world.noise.push(fault),
   hints: (world, fault) => world.hintNoise.push(fault),
   cut: async (world, { ms, isThreadCut, isLoud }, { link, threadLink }) => {
-    link.cut(ms);
-    if (isThreadCut) threadLink?.cut(ms);
+    for (const one of isThreadCut ? [link, threadLink] : [link]) if (one !== undefined) one.cutUntil = world.now() + ms;
     if (isLoud) link.break('reset');
     await world.sleep(ms);
     link.break('reset');
@@ -58,24 +57,17 @@ const HAPPEN: {
   wall: (_world, { byMs }, one) => {
     one.stepWall(byMs);
   },
-  kill: (world, fault, one) => {
+  kill: (world, _fault, one) => {
     world.die(one);
-    world.back(fault);
   },
-  crash: (world, fault, one) => {
-    void world.crash(one);
-    world.back(fault);
-  },
-  stop: async (world, fault, one) => {
+  crash: (world, _fault, one) => world.crash(one),
+  stop: async (world, { at }, one) => {
     act(one, () => world.stop(one));
-    world.back(fault);
     await world.sleep(KILL_MS);
-    if (!one.isDead) world.rules.killedInStop(one, fault.at);
+    if (!one.isDead) world.rules.killedInStop(one, at);
     world.die(one);
   },
-  start: (world, { place }) => {
-    world.back({ place, backMs: 0 });
-  },
+  start: () => undefined,
   remove: async (world, { name, backMs }, one) => {
     act(one, () => one.app.services.pool.remove(name));
     await world.sleep(backMs);
@@ -119,6 +111,7 @@ export function plan(world: World, fault: Fault): void {
     if (isOfProcess && one === undefined && fault.kind !== 'start') return;
     const happen = HAPPEN[fault.kind] as (world: World, fault: Fault, one: SimulatedProcess | undefined) => unknown;
     happen(world, fault, one);
+    if ('backMs' in fault && fault.kind !== 'remove') world.back(fault);
     if (!QUIET.includes(fault.kind)) world.rules.faultUntil(world.now() + disturbsMs(fault));
   });
 }
@@ -148,7 +141,8 @@ async function restart(world: World, fault: FaultOf<'restart'>): Promise<void> {
   const data = fault.data === 'old' && old === undefined ? 'kept' : fault.data;
   world.oldServers.push({ id: server.server, data: before });
   const kept = { copy: world.snapshots.get(fault), kept: before, none: undefined, old: undefined }[data];
-  server.become(old?.id ?? (setting.isHidden ? '' : `s${world.life}`), old?.data ?? kept);
+  server.restart(old?.data ?? kept);
+  server.server = old?.id ?? (setting.isHidden ? '' : `s${world.life}`);
   server.jump(fault.clockMs);
   world.isUp = true;
   if (!fault.refuses) world.breakAll();

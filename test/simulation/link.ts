@@ -41,7 +41,7 @@ export class Link implements Store {
   readonly #listeners = new Listeners();
   #connection: Connection | undefined;
   #isClosed = false;
-  #cutUntil = -Infinity;
+  cutUntil = -Infinity;
   #deafUntil = -Infinity;
   /** When the last answered sync was carried out, and when it read the records. */
   syncedAt = -Infinity;
@@ -99,30 +99,23 @@ export class Link implements Store {
   }
 
   isCut(): boolean {
-    return this.world.now() < this.#cutUntil;
+    return this.world.now() < this.cutUntil;
   }
 
   get hears(): boolean {
     return this.#connection !== undefined && !this.isCut() && this.world.now() >= this.#deafUntil;
   }
 
-  cut(ms: number): void {
-    this.#cutUntil = this.world.now() + ms;
-  }
-
   /** It says that no messages arrive. */
   async deafen(ms: number): Promise<void> {
     this.#deafUntil = this.world.now() + ms;
-    if (this.#connection !== undefined) this.#tell((listener) => listener.listening?.(false));
+    if (this.#connection !== undefined) this.tell((listener) => listener.listening?.(false));
     await this.world.sleep(ms);
-    if (this.#connection !== undefined) this.#tell((listener) => listener.listening?.(true));
+    if (this.#connection !== undefined) this.tell((listener) => listener.listening?.(true));
   }
 
-  hint(names: readonly string[] | '*'): void {
-    this.#tell((listener) => listener.hint?.(names));
-  }
-
-  #tell(report: (listener: StoreListener) => void): void {
+  /** At once, or when the process continues. */
+  tell(report: (listener: StoreListener) => void): void {
     this.clock.deliver(() => {
       this.#listeners.each(report);
     });
@@ -137,8 +130,8 @@ export class Link implements Store {
       ms = world.chance.between(50, 250);
     } while (!world.isUp || this.isCut());
     this.#connection = { life: world.life, lost: deferred(), out: 0, in: 0 };
-    this.#tell((listener) => listener.connected?.());
-    if (world.setting.canPublish && this.hears) this.#tell((listener) => listener.listening?.(true));
+    this.tell((listener) => listener.connected?.());
+    if (world.setting.canPublish && this.hears) this.tell((listener) => listener.listening?.(true));
   }
 
   /** The connection is lost. Another one follows. */
@@ -149,8 +142,8 @@ export class Link implements Store {
     this.clock.deliver(() => {
       connection.lost.resolve(reason);
     });
-    this.#tell((listener) => listener.listening?.(false));
-    this.#tell((listener) => listener.disconnected?.(new Error(reason)));
+    this.tell((listener) => listener.listening?.(false));
+    this.tell((listener) => listener.disconnected?.(new Error(reason)));
     void this.#connect();
   }
 

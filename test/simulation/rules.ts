@@ -51,8 +51,9 @@ class Known {
   /** When it was last led, or had not to be. */
   ledAt = -Infinity;
   pausedSince: number | undefined;
-  /** When it was deleted. */
-  lostAt = -Infinity;
+  /** When it was lost: with all data, or with the newest, or alone. */
+  readonly losses: number[] = [];
+  lostAloneAt = -Infinity;
   /** Of a cron job. */
   readonly settled: Settled[] = [];
 }
@@ -62,12 +63,6 @@ interface Settled {
   readonly after: number;
   readonly upTo: number;
   readonly at: number;
-}
-
-/** `name` undefined: of all records, or many. */
-interface Loss {
-  readonly at: number;
-  readonly name?: string;
 }
 
 /** A term that has begun. */
@@ -117,7 +112,7 @@ export class Rules {
   #hiddenLossAt = -Infinity;
   /** A server of before has come back. Only these notice, who have met another one in between. */
   #aware: readonly SimulatedProcess[] = [];
-  readonly #losses: Loss[] = [];
+  #dataLostAt = -Infinity;
   readonly #lostClaims: { readonly name: string; readonly above: number; readonly upTo: number }[] = [];
   // what the replicas did
   readonly #tokenOf = new Map<string, number>();
@@ -221,12 +216,10 @@ export class Rules {
 
   #ended(led: Led): void {
     const { term, process, beganAt } = led;
-    const { name, end, orders, holder } = term;
-    const known = this.#of(name);
+    const { name, end, holder } = term;
     this.world.say(process.id, 'ENDS', name, holder, end);
-    if (orders.pending?.outcome === 'started') this.#lostTriggers.add(orders.pending.id);
     // a process that ends may leave a run behind, whose lease is not given back
-    if (end !== 'released' || !isBusy(led)) known.led = known.led.filter((other) => other !== led);
+    if (end !== 'released' || !isBusy(led)) this.#forget(led);
     const election = process.replica.find(name);
     if (election === undefined) return;
     const { value, isUnreadable } = election.seen.record ?? {};
@@ -251,15 +244,19 @@ export class Rules {
 
   over(process: SimulatedProcess): void {
     this.world.say(process.id, 'is over');
-    for (const known of this.#known.values()) {
+    for (const known of this.#known.values())
       for (const led of known.led.filter((one) => one.process === process)) {
-        const { pending } = led.term.orders;
         if (isBusy(led) && this.#isValid(led)) known.endedAt = this.#t;
-        if (pending?.outcome === 'started') this.#lostTriggers.add(pending.id);
+        this.#forget(led);
       }
-      known.led = known.led.filter((led) => led.process !== process);
-    }
     process.clock.kill();
+  }
+
+  #forget(led: Led): void {
+    const known = this.#of(led.term.name);
+    known.led = known.led.filter((other) => other !== led);
+    const { pending } = led.term.orders;
+    if (pending?.outcome === 'started') this.#lostTriggers.add(pending.id);
   }
 
   /** As the process would find if it looked at its clocks now, and at what its heartbeat thread has reported. */
@@ -379,7 +376,8 @@ export class Rules {
   }
 
   dataLost(before: MemoryData): void {
-    this.#losses.push({ at: this.#t });
+    this.#dataLostAt = this.#t;
+    for (const known of this.#known.values()) known.losses.push(this.#t);
     for (const [name, { value }] of before.records) {
       const { lastScheduledAt: upTo = 0 } = JSON.parse(value) as JobRecord;
       const above = this.world.server.look(name)?.lastScheduledAt ?? 0;
@@ -389,8 +387,9 @@ export class Rules {
 
   recordLost(name: string): void {
     this.faultUntil(this.#t + 13_000);
-    this.#of(name).lostAt = this.#t;
-    this.#losses.push({ at: this.#t, name });
+    const known = this.#of(name);
+    known.lostAloneAt = this.#t;
+    known.losses.push(this.#t);
     this.#lostClaims.push({ name, above: 0, upTo: Infinity });
   }
 
@@ -502,7 +501,7 @@ export class Rules {
         call?.outcome !== 'done' ||
         call.kind !== 'resume' ||
         call.isDisputed ||
-        this.#losses.some((loss) => loss.at > call.at)
+        (this.#of(name).losses.at(-1) ?? 0) > call.at
       )
         continue;
       this.#check('P1', this.world.server.look(name)?.pausedAt === undefined, `${name} is paused after a resume`);
@@ -534,9 +533,10 @@ export class Rules {
   #mayOverlap({ process, term: { name, lease, reclaim }, beganAt }: Led, newer: Led): boolean {
     const { watched, suspendedAt, wallSteppedAt } = process;
     const { syncedAt, syncedBefore = syncedAt } = watched;
+    const { losses, lostAloneAt } = this.#of(name);
     // of its lease
     const sureAt = reclaim === undefined ? syncedAt : syncedBefore;
-    const isYounger = newer.process.bornAt > (this.#losses.at(-1)?.at ?? Infinity);
+    const isYounger = newer.process.bornAt > (losses.at(-1) ?? Infinity);
     const isUnsettled = reclaim !== undefined || syncedAt < this.#notedAt;
     const isUnseen = this.#isHiddenFrom(process) || this.#isHiddenFrom(newer.process);
     const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + lease.lifeMs;
@@ -545,7 +545,7 @@ export class Rules {
         isYounger && newer.term.lease.lifeMs < lease.lifeMs && isUnsettled,
       'suspended, and its wall clock was set meanwhile': syncedAt < suspendedAt && wallSteppedAt >= suspendedAt,
       'clock of the store set ahead, until the next sync': sureAt < this.#jumpedAheadAt,
-      'record deleted, until it is read': (watched.seenAt.get(name) ?? -Infinity) < this.#of(name).lostAt,
+      'record deleted, until it is read': (watched.seenAt.get(name) ?? -Infinity) < lostAloneAt,
       'after a loss of all data, a new process before any old one': sureAt < this.#falseFirstAt,
       'hidden restart, until the next connection': isUnseen && isLeft,
     });
@@ -561,9 +561,8 @@ export class Rules {
   }
 
   #mayBeUnsettled(job: string, before: Settled, after: Settled): boolean {
-    const isLoss = ({ at, name = jobRecord(job) }: Loss): boolean =>
-      name === jobRecord(job) && at > before.at && at <= after.at;
-    return this.#excuse({ 'cron occurrences, after a loss': this.#losses.some(isLoss) });
+    const isLost = this.#of(jobRecord(job)).losses.some((at) => at > before.at && at <= after.at);
+    return this.#excuse({ 'cron occurrences, after a loss': isLost });
   }
 
   /** By a leader that never led, and of which the record does not tell the next one. */
@@ -573,18 +572,17 @@ export class Rules {
 
   /** Tokens follow the clock of the store. */
   #mayRepeatToken(name: string): boolean {
-    const isLost = this.#losses.some((loss) => (loss.name ?? name) === name);
     return this.#excuse({
       'token, after a hidden restart': this.#hiddenLossAt > 0,
-      'token, after a loss and with the clock set back': isLost && this.#wasSetBack,
+      'token, after a loss and with the clock set back': this.#of(name).losses.length > 0 && this.#wasSetBack,
     });
   }
 
-  #mayRunEarly({ endedAt, lostAt }: Known): boolean {
+  #mayRunEarly({ endedAt, lostAloneAt }: Known): boolean {
     const since = endedAt - 10_000;
     return this.#excuse({
-      'interval, after a loss': this.#losses.some(({ at, name }) => name === undefined && at > since),
-      'interval, after its record was deleted': lostAt > since - this.#maxLifeMs,
+      'interval, after a loss': this.#dataLostAt > since,
+      'interval, after its record was deleted': lostAloneAt > since - this.#maxLifeMs,
       'interval, after the clock was set ahead': this.#aheadAt > since,
     });
   }

@@ -1,5 +1,5 @@
 import { type JobRecord, seenRecord } from '../../libs/singleton-job/src/leadership/record.js';
-import { MemoryData } from '../../libs/singleton-job/src/store/memory.js';
+import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { type SyncRequest, type SyncResult } from '../../libs/singleton-job/src/store/store.js';
 import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
 
@@ -17,12 +17,6 @@ export class SimulatedServer extends FaultyServer {
 
   isUnreadable(name: string): boolean {
     return this.recordOf(name, this.now()) === 'unreadable';
-  }
-
-  /** Another server takes over, or the same one again. */
-  become(server: string, snapshot: MemoryData = new MemoryData()): void {
-    this.restart(snapshot);
-    this.server = server;
   }
 
   /** What the record says. */

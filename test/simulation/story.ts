@@ -59,6 +59,8 @@ const back = ({ place, isRare, x, lifeMs }: Spot): { place: number; backMs?: num
   place,
   backMs: isRare ? undefined : logarithmic(x, 20, 3 * lifeMs),
 });
+/** `place` undefined: of all. */
+const some = ({ share, place, isA }: Spot) => ({ share, place: isA ? place : undefined });
 const messagesMs = ({ x }: Spot) => logarithmic(x, 500, 30_000);
 
 function restart({ at, x, y, data, lifeMs, clock, sign, isA, isB, isRare }: Spot) {
@@ -80,6 +82,8 @@ export const FATES = ['lost', 'answer-lost', 'rejected-before', 'rejected-after'
 /** What becomes of a request. */
 export type Fate = (typeof FATES)[number];
 export type RequestKind = 'sync' | 'compareAndSet';
+const told: { readonly fate?: Fate } = {};
+
 function lock({ place, x, y, lifeMs }: Spot): { place: number; waitMs: number; holdMs: number; isLast?: true } {
   return { place, waitMs: Math.round(3 * lifeMs * x), holdMs: logarithmic(y, 1, 2 * lifeMs) };
 }
@@ -101,12 +105,11 @@ const FAULTS = {
   /** Each of these requests, with the probability `share`, has another fate, which chance draws if it is left out. */
   noise: drawn(3, (spot) => ({
     ...lasting(100, 4)(spot),
-    share: spot.share,
-    place: spot.isA ? spot.place : undefined,
+    ...some(spot),
     only: spot.isB ? spot.only : undefined,
-    fate: undefined as Fate | undefined,
+    ...told,
   })),
-  hints: drawn(1.5, (spot) => ({ share: spot.share, place: spot.isA ? spot.place : undefined, ms: messagesMs(spot) })),
+  hints: drawn(1.5, (spot) => ({ ...some(spot), ms: messagesMs(spot) })),
   /** No messages arrive, and the store says so. */
   deaf: drawn(0.5, (spot) => ({ ...ofPlace(spot), ms: messagesMs(spot) })),
   /** `isLoud`: the connection is reset. */
@@ -123,7 +126,7 @@ const FAULTS = {
   kill: drawn(2, back),
   crash: drawn(0.7, back),
   stop: drawn(2, back),
-  start: drawn(0.7, ofPlace),
+  start: drawn(0.7, ({ place }) => ({ place, backMs: 0 })),
   remove: drawn(0.7, (spot) => ({ ...ofJob(spot), backMs: logarithmic(spot.x, 50, 40_000) })),
   // callers
   pause: drawn(0.8, ofJob),
@@ -148,20 +151,19 @@ export function endOf(fault: Fault): number {
 }
 
 const HAND_OVERS: readonly FaultKind[] = ['stop', 'stepDown', 'give-back', 'crash', 'remove', 'trigger', 'lock'];
+type Theme = readonly [weight: number, kinds: readonly FaultKind[], failover: number];
 /**
  * Stories of one kind, in which faults meet that seldom meet by chance. `failover`: how often a restart follows a
  * hand-over.
  */
-const THEMES: readonly { readonly weight: number; readonly kinds: readonly FaultKind[]; readonly failover: number }[] =
-  [
-    { weight: 11, kinds: Object.keys(FAULTS) as FaultKind[], failover: 0.15 },
-    { weight: 3, kinds: HAND_OVERS, failover: 0.8 },
-    { weight: 3, kinds: ['pause', 'resume', 'trigger', 'stepDown', 'noise', 'hints', 'deaf', 'kill'], failover: 0.15 },
-    { weight: 3, kinds: ['remove', 'lock', 'stop', 'noise', 'cut'], failover: 0.15 },
-  ];
-type Theme = (typeof THEMES)[number];
+const THEMES: readonly Theme[] = [
+  [11, Object.keys(FAULTS) as FaultKind[], 0.15],
+  [3, HAND_OVERS, 0.8],
+  [3, ['pause', 'resume', 'trigger', 'stepDown', 'noise', 'hints', 'deaf', 'kill'], 0.15],
+  [3, ['remove', 'lock', 'stop', 'noise', 'cut'], 0.15],
+];
 
-function drawEvent({ kinds, failover }: Theme) {
+function drawEvent([, kinds, failover]: Theme) {
   return fc.record({
     kind: oneOf(...kinds.map((kind) => [FAULTS[kind].weight, fc.constant(kind)] as const)),
     /** In lives. */
@@ -231,7 +233,7 @@ const storyOf = (theme: Theme) =>
       /** The store reads records and leases at two moments. */
       isSplit: chance(0.15),
       /** A proxy keeps connections through a restart, and the requests that were under way. */
-      hasProxy: chance(theme.failover > 0.5 ? 0.7 : 0.25),
+      hasProxy: chance(theme[2] > 0.5 ? 0.7 : 0.25),
       /** Of a request and of an answer: at least, at most. */
       delayMs: fc.constantFrom([0.1, 1] as const, [0.1, 5] as const, [1, 20] as const, [0.1, 40] as const),
       storeRate: oneOf([7, fc.constant(1)], [3, between(0.995, 1.005)]),
@@ -282,17 +284,15 @@ function toStory({ setting, lives, events, beginMs, isLifeChanged, isJobNew, ...
   const isLate = faults.some(({ kind }) => kind === 'noise' || kind === 'cut');
   const calmAt = Math.max(...faults.map(endOf)) + (isLate ? 30_000 : 0) + 12_000 + 2.5 * lifeMs;
   const isLocked = faults.some(({ kind }) => kind === 'lock');
-  const waits = { waitMs: 3 * lifeMs + 3_000, holdMs: 10 };
-  const last = { at: calmAt, kind: 'lock', place: -1, isLast: true, ...waits } as const;
-  const hasProxy = setting.hasProxy && !setting.isHidden;
-  const timeoutMs = shortestMs === SHORT_MS ? 200 : 1_500;
+  const last = { at: calmAt, kind: 'lock', place: -1, isLast: true, waitMs: 3 * lifeMs + 3_000, holdMs: 10 } as const;
+  const [hasProxy, timeoutMs] = [setting.hasProxy && !setting.isHidden, shortestMs === SHORT_MS ? 200 : 1_500];
   const planned: readonly Fault[] = [...faults, ...(isLocked ? [last] : [])].sort((a, b) => a.at - b.at);
   const endMs = calmAt + (isLocked ? 3 * lifeMs + 4_000 : 8_000);
   return { setting: { ...setting, places, jobs, lifeMs, timeoutMs, hasProxy }, faults: planned, endMs };
 }
 
 /** A story by chance. */
-export const anyStory = oneOf(...THEMES.map((theme) => [theme.weight, storyOf(theme)] as const)).map(toStory);
+export const anyStory = oneOf(...THEMES.map((theme) => [theme[0], storyOf(theme)] as const)).map(toStory);
 export type Story = Drawn<typeof anyStory>;
 type Setting = Story['setting'];
 export type JobPlan = Setting['jobs'][number];

@@ -55,6 +55,8 @@ const flush = (at: number): Fault => ({ at, kind: 'flush' });
 const stepDown = (at: number, place: number): readonly Fault[] =>
   JOBS.map((_, job) => ({ at, kind: 'stepDown', place, name: `j${job}` }));
 
+const ALL_WRITES = { share: 1, place: undefined, only: 'compareAndSet' } as const;
+
 /** Found in an earlier design of the core: in the end no replica ran the last job. */
 const LEADERLESS: Record<string, Told> = {
   'all data are lost twice, and then nothing is heard of the store for 10 s': {
@@ -108,15 +110,7 @@ const LEADERLESS: Record<string, Told> = {
     lifeMs: 800,
     places: [{}, { skewMs: -DAY_MS }, {}],
     faults: [
-      {
-        at: 4_919,
-        kind: 'noise',
-        ms: 1_375,
-        share: 1,
-        only: 'compareAndSet',
-        place: undefined,
-        fate: 'rejected-before',
-      },
+      { at: 4_919, kind: 'noise', ms: 1_375, ...ALL_WRITES, fate: 'rejected-before' },
       stop(5_377, 0, 166),
       stop(5_551, 1, 223),
       stop(5_726, 2, 572),

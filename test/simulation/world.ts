@@ -94,7 +94,7 @@ export class World extends ManualClock {
       const ms = isDisturbed ? this.chance.between(0, 5_000) : this.delay();
       for (let times = isDisturbed && this.chance.is(0.5) ? 2 : 1; times > 0; times--)
         this.setTimer(ms * times, () => {
-          link.hint(names);
+          link.tell((listener) => listener.hint?.(names));
         });
     }
   }
