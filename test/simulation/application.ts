@@ -7,7 +7,7 @@ import { JobCommands } from '../../libs/singleton-job/src/control/job-commands.j
 import { BackupHeartbeats } from '../../libs/singleton-job/src/heartbeat-thread/backup-heartbeats.js';
 import { type JobRun } from '../../libs/singleton-job/src/jobs/job-run.js';
 import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
-import { type BackupReport, type HeartbeatBackup } from '../../libs/singleton-job/src/leadership/backup.js';
+import { type BackupReport } from '../../libs/singleton-job/src/leadership/backup.js';
 import { jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type ReplicaObserver } from '../../libs/singleton-job/src/leadership/replica.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
@@ -127,24 +127,12 @@ export class Application {
   }
 }
 
-/** A heartbeat thread without a thread. */
-export class Thread extends BackupHeartbeats implements HeartbeatBackup {
-  constructor(
-    clock: Clock,
-    private readonly store: Store,
-    /** The main thread has not taken them yet. */
-    readonly reports: BackupReport[] = [],
-  ) {
-    super({ clock, store, report: (one) => reports.push(one), reportUnreachable: () => undefined });
-  }
-
-  readonly update = this.receive.bind(this);
-
-  takeReports(): readonly BackupReport[] {
-    return this.reports.splice(0);
-  }
-
-  close(): Promise<void> {
-    return this.store.close();
-  }
+/** A heartbeat thread without a thread. The main thread has not taken the reports yet. */
+export function threadOf(clock: Clock, store: Store) {
+  const reports: BackupReport[] = [];
+  const report = (one: BackupReport): unknown => reports.push(one);
+  const heartbeats = new BackupHeartbeats({ clock, store, report, reportUnreachable: () => undefined });
+  const [update, endLeases] = [heartbeats.receive.bind(heartbeats), heartbeats.endLeases.bind(heartbeats)];
+  return { reports, update, endLeases, takeReports: () => reports.splice(0), close: () => store.close() };
 }
+export type Thread = ReturnType<typeof threadOf>;

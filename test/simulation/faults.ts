@@ -57,15 +57,13 @@ const HAPPEN: {
   wall: (_world, { byMs }, one) => {
     one.stepWall(byMs);
   },
-  kill: (world, _fault, one) => {
-    world.die(one);
-  },
+  kill: (world, _fault, one) => world.die(one),
   crash: (world, _fault, one) => world.crash(one),
   stop: async (world, { at }, one) => {
     act(one, () => world.stop(one));
     await world.sleep(KILL_MS);
-    if (!one.isDead) world.rules.killedInStop(one, at);
-    world.die(one);
+    if (!one.threadClock.isKilled) world.rules.killedInStop(one, at);
+    await world.die(one);
   },
   start: () => undefined,
   remove: async (world, { name, backMs }, one) => {

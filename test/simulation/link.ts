@@ -23,11 +23,7 @@ interface Connection {
 }
 
 /** A request on its way: the first part of what the store does returns the second. */
-interface Request<T> {
-  readonly kind: RequestKind;
-  readonly words: readonly unknown[];
-  readonly work: () => () => T;
-}
+type Request<T> = Readonly<{ kind: RequestKind; words: readonly unknown[]; work: () => () => T }>;
 
 const nothing = (): Promise<never> => new Promise(() => undefined);
 

@@ -12,14 +12,11 @@ export interface Stories {
   readonly path?: string | undefined;
 }
 
-/** In how many stories each exception was needed, and the smallest story that breaks a rule, in words. */
-export interface Result {
-  readonly excused: Readonly<Record<string, number>>;
-  readonly failure: string | undefined;
-}
-
-/** Plays stories by chance until one breaks a rule. */
-export async function playStories({ seed, count, path }: Stories): Promise<Result> {
+/**
+ * Plays stories by chance until one breaks a rule. Resolves to how often each exception was needed, and to the smallest
+ * story that breaks a rule, in words.
+ */
+export async function playStories({ seed, count, path }: Stories) {
   const excused: Record<string, number> = {};
   const keepsAllRules = fc.asyncProperty(anyStory, async (story) => {
     const { rules } = await new World(story).play();
@@ -32,16 +29,16 @@ export async function playStories({ seed, count, path }: Stories): Promise<Resul
   return { excused, failure: `${await inWords(story)}\n  --seed ${seed} --path ${String(details.counterexamplePath)}` };
 }
 
+export type Result = Awaited<ReturnType<typeof playStories>>;
+
 /** What happens in a story that breaks a rule, in at most 40 lines. */
 export async function inWords(story: Story): Promise<string> {
   const { rules, log } = await new World(story, true).play();
   const { jobs, places, ...setting } = story.setting;
   const rule = rules.violation?.rule;
   const plans = [setting, ...jobs, ...places].map((one) => JSON.stringify(one));
-  const head = [rule === undefined ? 'no rule is broken' : `${rule}: ${RULES[rule]}`, ...plans].slice(
-    0,
-    MOST_LINES / 3,
-  );
+  const broken = rule === undefined ? 'no rule is broken' : `${rule}: ${RULES[rule]}`;
+  const head = [broken, ...plans].slice(0, MOST_LINES / 3);
   // most heartbeats change nothing, and what is found at the end is not about the last runs
   const isAtEnd = ['L5', 'P1', 'T2'].includes(rule ?? '');
   const lines = log.filter((line) => !line.endsWith(' sync') && !(isAtEnd && / RUNS | run"/.test(line)));

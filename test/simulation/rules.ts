@@ -89,11 +89,9 @@ interface Call {
 export class Rules {
   violation: { readonly rule: Rule; readonly text: string } | undefined;
   readonly excused = new Set<string>();
-  terms = 0;
   readonly #known = new Map<string, Known>();
   // calm
   #lastFault = 0;
-  #hintsCalmAt = 0;
   readonly #maxLifeMs: number;
   readonly sampleMs: number;
   readonly #heartbeatMs: number;
@@ -156,12 +154,8 @@ export class Rules {
     this.#lastFault = Math.max(this.#lastFault, to);
   }
 
-  hintDisturbed(): void {
-    this.#hintsCalmAt = this.#t + 10_000 + this.#heartbeatMs;
-  }
-
   #calmMs(since = 0): number {
-    return this.#t - Math.max(since, this.#lastFault, this.#hintsCalmAt);
+    return this.#t - Math.max(since, this.#lastFault);
   }
 
   // ---- Terms
@@ -195,8 +189,7 @@ export class Rules {
           const { occurrence } = term?.backlog.left.run ?? {};
           if (occurrence !== undefined) this.#settled(payload.job, occurrence - 1, occurrence);
         }
-        if (event === 'runSucceeded' || event === 'runFailed' || event === 'runCancelled')
-          this.#runEnded(process, payload);
+        if ('durationMs' in payload) this.#runEnded(process, payload);
       },
     };
   }
@@ -204,10 +197,9 @@ export class Rules {
   #began(led: Led): void {
     const { term, process } = led;
     const known = this.#of(term.name);
-    this.terms += 1;
+    known.led = [...known.led, led];
     this.#passedOver.delete(term.holder);
     this.world.say(process.id, 'LEADS', term.name, term.holder, 'token', term.fencingToken);
-    known.led = [...known.led, led];
     term.signal.addEventListener('abort', () => {
       if (!process.isOver) this.#ended(led);
     });
@@ -260,7 +252,8 @@ export class Rules {
   }
 
   /** As the process would find if it looked at its clocks now, and at what its heartbeat thread has reported. */
-  #isValid(led: Led): boolean {
+  #isValid(led: Led | undefined): led is Led {
+    if (led === undefined) return false;
     const { process, term } = led;
     const isLeftBehind = term.end === 'released' && isBusy(led);
     if (process.isOver || (term.end !== undefined && !isLeftBehind)) return false;
@@ -292,10 +285,8 @@ export class Rules {
   }
 
   #runEnded(process: SimulatedProcess, info: RunInfo): void {
-    const led = this.#ledBy(process, info);
-    const known = this.#of(jobRecord(info.job));
-    const isLed = led !== undefined && this.#isValid(led);
-    if (isLed || !this.#mayEndUnseen(process, info.job)) known.endedAt = this.#t;
+    const isLed = this.#isValid(this.#ledBy(process, info));
+    if (isLed || !this.#mayEndUnseen(process, info.job)) this.#of(jobRecord(info.job)).endedAt = this.#t;
   }
 
   #runStarted(process: SimulatedProcess, info: RunInfo): void {
@@ -304,7 +295,7 @@ export class Rules {
     const led = this.#ledBy(process, info);
     const known = this.#of(name);
     known.startedAt = this.#t;
-    this.#check('S0', led !== undefined && this.#isValid(led), `${name}: ${process.id} started without a valid term`);
+    this.#check('S0', this.#isValid(led), `${name}: ${process.id} started without a valid term`);
     if (led === undefined) return;
     if (cause === 'trigger') {
       const command = [...led.term.orders.ignored].at(-1) ?? '';

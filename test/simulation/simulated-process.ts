@@ -1,7 +1,7 @@
 import { type Timer } from '../../libs/singleton-job/src/base/time/clock.js';
 import { type Replica } from '../../libs/singleton-job/src/leadership/replica.js';
 import { HaltingClock } from '../support/halting-clock.js';
-import { Application, Thread } from './application.js';
+import { Application, type Thread, threadOf } from './application.js';
 import { Link } from './link.js';
 import { Watched } from './rules.js';
 import { type PlacePlan } from './story.js';
@@ -78,7 +78,7 @@ export class SimulatedProcess {
     this.link = new Link(world, this, this.clock);
     if (world.setting.hasThread) {
       this.threadLink = new Link(world, this, this.threadClock);
-      this.thread = new Thread(this.threadClock, this.threadLink);
+      this.thread = threadOf(this.threadClock, this.threadLink);
     }
     const jobs = world.setting.jobs
       .map((job, index) => (index === 0 ? { ...job, lifeMs: otherLifeMs ?? job.lifeMs } : job))
@@ -89,10 +89,6 @@ export class SimulatedProcess {
   /** Nothing runs in it any more: it is dead, or its heartbeat thread alone says goodbye. */
   get isOver(): boolean {
     return this.clock.isKilled;
-  }
-
-  get isDead(): boolean {
-    return this.threadClock.isKilled;
   }
 
   get isRunning(): boolean {
@@ -122,11 +118,5 @@ export class SimulatedProcess {
     this.#standstill = undefined;
     this.resumedAt = this.world.now();
     for (const clock of clocks) clock.resume();
-  }
-
-  die(): void {
-    for (const clock of [this.clock, this.threadClock]) clock.kill();
-    void this.link.close();
-    void this.threadLink?.close();
   }
 }

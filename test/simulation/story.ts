@@ -215,8 +215,8 @@ const place = fc.record({
   rate: oneOf([1, fc.constant(1)], [1, between(0.99, 1.01)]),
   /** Of its wall clock. */
   skewMs: oneOf([1, fc.constant(0)], [1, between(-400, 400)]),
-  hasOtherLife: fc.boolean(),
-  isWithoutJob: fc.boolean(),
+  hasOtherLife: chance(0.2),
+  isWithoutJob: chance(0.08),
 });
 
 const storyOf = (theme: Theme) =>
@@ -241,14 +241,12 @@ const storyOf = (theme: Theme) =>
     places: listOf(place, 2, [3, 4, 6]),
     jobs: listOf(job, 1, [2, 3, 6]),
     lives: fc.constantFrom('long' as const, 'short', 'short', 'both'),
-    isLifeChanged: chance(0.4),
-    isJobNew: chance(0.15),
     beginMs: oneOf([9, between(2_000, 6_000)], [1, between(20_000, 90_000)]),
     events: listOf(drawEvent(theme), 1, [2, 4, 8, 12]),
   });
 type DrawnStory = Drawn<ReturnType<typeof storyOf>>;
 
-function toStory({ setting, lives, events, beginMs, isLifeChanged, isJobNew, ...drawn }: DrawnStory) {
+function toStory({ setting, lives, events, beginMs, ...drawn }: DrawnStory) {
   const jobs = drawn.jobs.map(({ kind, isShort, period, ...job }, index) => {
     /** `lockExpiry`. */
     const lifeMs = lives === 'short' || (lives === 'both' && isShort) ? SHORT_MS : LONG_MS;
@@ -262,33 +260,29 @@ function toStory({ setting, lives, events, beginMs, isLifeChanged, isJobNew, ...
     skewMs,
     startAt: startMs > 0 ? startMs : 3 * index,
     /** A deploy changes `lockExpiry` of the first job. */
-    otherLifeMs: lives === 'both' && isLifeChanged && hasOtherLife ? otherLifeMs : undefined,
+    otherLifeMs: lives === 'both' && hasOtherLife ? otherLifeMs : undefined,
     /** A deploy adds this job. */
-    lacks: isJobNew && jobs.length > 1 && isWithoutJob && index > 0 ? jobs.at(-1)?.name : undefined,
+    lacks: isWithoutJob && jobs.length > 1 && index > 0 ? jobs.at(-1)?.name : undefined,
   }));
   const lifeMs = lives === 'short' ? SHORT_MS : LONG_MS;
-  const areBoth = places.some(({ otherLifeMs }) => otherLifeMs !== undefined);
-  const shortestMs = areBoth ? SHORT_MS : Math.min(...jobs.map((one) => one.lifeMs));
-  const delayMs = setting.delayMs[1];
+  const all = { shortestMs: lives === 'long' ? LONG_MS : SHORT_MS, delayMs: setting.delayMs[1] };
   let now = beginMs;
   const faults = events.flatMap((event): readonly Fault[] => {
-    const { place, other, job } = event.numbers;
-    const { name, ...on } = jobs[job % jobs.length] as JobPlan;
-    now += event.gap * (jobs[0]?.lifeMs ?? lifeMs);
-    const at = Math.round(10 * now) / 10;
-    const where = { place: place % places.length, other: other % places.length, name };
-    return faultsOf(event, { ...event.numbers, ...where, at, lifeMs: on.lifeMs, shortestMs, delayMs });
+    const { numbers, gap } = event;
+    const { name, lifeMs } = jobs[numbers.job % jobs.length] as JobPlan;
+    now += gap * (jobs[0]?.lifeMs ?? lifeMs);
+    const [place, other] = [numbers.place % places.length, numbers.other % places.length];
+    return faultsOf(event, { ...numbers, ...all, place, other, name, lifeMs, at: Math.round(10 * now) / 10 });
   });
 
-  // late requests, lost messages and quiet times come to an end; at last a replica takes the lock that others have used
+  // late requests, lost messages and quiet times come to an end; at last a replica takes the lock
   const isLate = faults.some(({ kind }) => kind === 'noise' || kind === 'cut');
   const calmAt = Math.max(...faults.map(endOf)) + (isLate ? 30_000 : 0) + 12_000 + 2.5 * lifeMs;
-  const isLocked = faults.some(({ kind }) => kind === 'lock');
   const last = { at: calmAt, kind: 'lock', place: -1, isLast: true, waitMs: 3 * lifeMs + 3_000, holdMs: 10 } as const;
-  const [hasProxy, timeoutMs] = [setting.hasProxy && !setting.isHidden, shortestMs === SHORT_MS ? 200 : 1_500];
-  const planned: readonly Fault[] = [...faults, ...(isLocked ? [last] : [])].sort((a, b) => a.at - b.at);
-  const endMs = calmAt + (isLocked ? 3 * lifeMs + 4_000 : 8_000);
-  return { setting: { ...setting, places, jobs, lifeMs, timeoutMs, hasProxy }, faults: planned, endMs };
+  const planned: readonly Fault[] = [...faults, last];
+  const [hasProxy, timeoutMs] = [setting.hasProxy && !setting.isHidden, all.shortestMs === SHORT_MS ? 200 : 1_500];
+  const planOfAll = { ...setting, places, jobs, lifeMs, timeoutMs, hasProxy };
+  return { setting: planOfAll, faults: planned, endMs: calmAt + 3 * lifeMs + 4_000 };
 }
 
 /** A story by chance. */

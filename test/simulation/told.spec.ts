@@ -125,7 +125,6 @@ const LEADERLESS: Record<string, Told> = {
 describe('The core keeps every rule when', () => {
   it.each(Object.entries(LEADERLESS))('%s', async (_what, told) => {
     const { rules } = await new World(story(told)).play();
-    if (rules.violation !== undefined) throw new Error(await inWords(story(told)));
-    expect(rules.terms).toBeGreaterThan(0);
+    expect(rules.violation && (await inWords(story(told)))).toBeUndefined();
   });
 });

@@ -7,6 +7,9 @@ import { EPOCH_MS, SimulatedProcess } from './simulated-process.js';
 import { type Fate, FATES, type Fault, type FaultOf, type RequestKind, type Story } from './story.js';
 import { Chance } from './chance.js';
 
+/** A replica has read each record again so long after a message is lost. */
+const HINTS_MS = 13_000;
+
 /**
  * Replicas, their clocks, the way to the store and the store, in one process and in virtual time: plays one story. All
  * promises settle between two timers, so a story is always the same.
@@ -68,8 +71,7 @@ export class World extends ManualClock {
   // ---- The way to the store
 
   delay(): number {
-    const [least, most] = this.setting.delayMs;
-    return this.chance.between(least, most);
+    return this.chance.between(this.setting.delayMs[0], this.setting.delayMs[1]);
   }
 
   /** Undefined: the request arrives, and so does its answer. */
@@ -89,7 +91,7 @@ export class World extends ManualClock {
       if (!link.hears) continue;
       const noise = this.hintNoise.find((one) => this.#isDuring(one, place));
       const isDisturbed = noise !== undefined && this.chance.is(noise.share);
-      if (isDisturbed) this.rules.hintDisturbed();
+      if (isDisturbed) this.rules.faultUntil(this.now() + HINTS_MS);
       if (isDisturbed && this.chance.is(0.6)) continue;
       const ms = isDisturbed ? this.chance.between(0, 5_000) : this.delay();
       for (let times = isDisturbed && this.chance.is(0.5) ? 2 : 1; times > 0; times--)
@@ -117,11 +119,13 @@ export class World extends ManualClock {
     return this.processes.find((one) => one.place === place && !one.isOver);
   }
 
-  die(one: SimulatedProcess): void {
-    if (one.isDead) return;
+  async die(one: SimulatedProcess): Promise<void> {
+    const { clock, threadClock, link, threadLink } = one;
+    if (threadClock.isKilled) return;
     if (!one.isOver) this.rules.over(one);
-    one.die();
     this.rules.faultUntil(this.now());
+    for (const thread of [clock, threadClock]) thread.kill();
+    await Promise.all([link.close(), threadLink?.close()]);
   }
 
   back({ place, backMs }: { readonly place: number; readonly backMs?: number | undefined }): void {
@@ -139,7 +143,7 @@ export class World extends ManualClock {
     // what runs keeps the process
     while (this.setting.jobs.some(({ name }) => one.app.isBusy(name)))
       await new Promise<void>((resolve) => one.clock.setTimer(10, resolve));
-    this.die(one);
+    await this.die(one);
   }
 
   /** The last words of a process that crashes. */
@@ -150,6 +154,6 @@ export class World extends ManualClock {
       this.rules.faultUntil(this.now() + 200);
       await Promise.race([thread.endLeases().catch(() => undefined), this.sleep(200)]);
     }
-    this.die(one);
+    await this.die(one);
   }
 }
