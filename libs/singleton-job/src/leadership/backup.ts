@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Instant } from '../base/time/clock.js';
 import { type LeaseId } from '../store/store.js';
-import { type Heartbeat } from './heartbeat.js';
-import { type OwnLeases } from './lease.js';
-import { type View } from './view.js';
+import { type Replica } from './replica.js';
 
 /** What the heartbeat thread is told: plain data, which is copied. Monotonic times are those of the main thread. */
 export interface BackupState {
@@ -38,19 +36,19 @@ export class BackupLink {
 
   constructor(
     private readonly backup: HeartbeatBackup,
-    private readonly own: { readonly view: View; readonly leases: OwnLeases; readonly heartbeat: Heartbeat },
+    private readonly replica: Replica,
   ) {}
 
   /** The deadline of a lease may be later than the main thread knows. */
   takeReports(): void {
-    const { view, leases } = this.own;
+    const { view, leases } = this.replica;
     for (const { incarnation, id, sent } of this.backup.takeReports()) {
       if (incarnation === view.incarnation.id) leases.find(id)?.extend(sent);
     }
   }
 
   tell(): void {
-    const { view, leases, heartbeat } = this.own;
+    const { view, leases, heartbeat } = this.replica;
     if (view.isEmpty) return;
     const { sentAt, intervalMs } = heartbeat;
     const confirmed = leases.all.flatMap(({ id, deadline }) => (deadline === undefined ? [] : { id, deadline }));

@@ -90,16 +90,6 @@ describe('the wait before a take', () => {
   });
 });
 
-describe('the next fencing token', () => {
-  it.each([
-    ['follows that of the record', record({ fencingToken: 70 }), { highest: 5, storeNow: 6 }, 71],
-    ['follows the highest that was seen', record({ fencingToken: 5 }), { highest: 70, storeNow: 6 }, 71],
-    ['is the time of the store at least', ABSENT, { highest: 0, storeNow: 1_250 }, 1_250],
-  ])('%s', (_rule, seen, { highest, storeNow }, token) => {
-    expect(decide.nextFencingToken(seen, highest, storeNow)).toBe(token);
-  });
-});
-
 describe('claims are lost', () => {
   const older = record({ fencingToken: 1, incarnation: 'old' });
   const ofNow = record({ fencingToken: 1, incarnation: 'now' });

@@ -94,13 +94,6 @@ export function takeDelayMs({ others, led, jobs }: Crowd, random: () => number):
 }
 
 /**
- * Larger than every token that is known. At least the time of the store, so that it grows also after a loss of data.
- */
-export function nextFencingToken({ value }: SeenRecord, highestSeen: number, storeNow: number): number {
-  return Math.max((value?.fencingToken ?? 0) + 1, highestSeen + 1, storeNow);
-}
-
-/**
  * Occurrences up to then may have been claimed in data that are gone, so they do not run: the time of the take if there
  * is no record, and the moment at which this replica met the incarnation if the record is older. 0: no claim is lost.
  */

@@ -1,7 +1,6 @@
-import { type Clock } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { type JobRecord, type SeenRecord } from './record.js';
-import { type View } from './view.js';
+import { type Replica } from './replica.js';
 import { type RecordChange, type WriteAnswer } from './writes.js';
 
 /** How long a caller waits for the effect of a command. */
@@ -38,7 +37,7 @@ interface OpenEdit {
 export class Edits {
   readonly #open = new Set<OpenEdit>();
 
-  constructor(private readonly replica: { readonly clock: Clock; readonly view: View }) {}
+  constructor(private readonly replica: Replica) {}
 
   get areOpen(): boolean {
     return this.#open.size > 0;

@@ -1,51 +1,20 @@
-import { type JobEvents, type Reason } from '../base/events/events.js';
+import { type Reason } from '../base/events/events.js';
 import { leaseOf } from '../store/lease-id.js';
 import { type Candidate } from './candidate.js';
 import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, Edits } from './edit.js';
-import { type Heartbeat } from './heartbeat.js';
-import { type Lease, type OwnLeases } from './lease.js';
+import { type Lease } from './lease.js';
 import { type Order } from './orders.js';
 import { RecordView } from './record-view.js';
 import { type Command, type JobRecord, type SeenRecord } from './record.js';
-import { OwnTerm, type TermEnd, type TermReplica } from './term.js';
-import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
+import { type Replica } from './replica.js';
+import { OwnTerm, type TermEnd } from './term.js';
+import { type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
 /** A replica does not compete for so long after it stepped down, so that others take the job. */
 export const STAND_BACK_MS = 2_000;
 /** How long a term that is given back waits for its record, if that is not known. */
 const RELEASE_MS = 2_000;
-
-/** How a term was given back. */
-export type TermRelease = Pick<JobEvents['leadershipReleased'], 'reason' | 'confirmed' | 'runInFlight'>;
-
-/** What an election tells. */
-export interface ElectionObserver {
-  gained?(term: OwnTerm): void;
-  /** Not called for a term that was given back. */
-  lost?(term: OwnTerm, reason: Reason<'leadershipLost'>): void;
-  /** The record was written without the holder, or it ends with its lease: then it is not confirmed. */
-  released?(term: OwnTerm, release: TermRelease): void;
-  /** An answer of the store, which another replica may have written. */
-  seen?(election: Election, record: SeenRecord): void;
-  /** It can neither take nor keep the record. Called once until it has taken it again. */
-  failed?(election: Election, error: unknown): void;
-}
-
-/** The replica, as its elections see it. */
-export interface ElectionReplica extends TermReplica {
-  /** The name of this process in leases: different for each process. */
-  readonly id: string;
-  readonly leases: OwnLeases;
-  readonly heartbeat: Heartbeat;
-  readonly outbox: Outbox;
-  readonly observer: ElectionObserver;
-  readonly isClosing: boolean;
-  /** How long to wait before a take. */
-  takeDelayMs(): number;
-  /** The election is to be looked at now. */
-  touched(election: Election): void;
-}
 
 /**
  * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by looking:
@@ -71,7 +40,7 @@ export class Election {
   constructor(
     /** A later one of the same record takes its place. */
     public candidate: Candidate,
-    private readonly replica: ElectionReplica,
+    readonly replica: Replica,
   ) {
     this.#edits = new Edits(replica);
     this.seen = new RecordView(replica);
@@ -333,16 +302,12 @@ export class Election {
   }
 
   #tryToTake(record: SeenRecord, lease: Lease): void {
-    const { candidate, name, replica } = this;
     this.#takeAt = undefined;
-    const backlog = this.seen.backlog();
-    const own = candidate.inherit?.(backlog) ?? {};
-    const holder = replica.leases.nextHolder(lease);
-    const fencingToken = this.seen.nextFencingToken();
-    const incarnation = replica.view.incarnation.id;
+    const term = new OwnTerm(this, lease);
+    const { holder, fencingToken, own } = term;
+    const incarnation = this.replica.view.incarnation.id;
     const settled = ({ revision }: WriteAnswer): void => {
-      const facts = { name, holder, fencingToken, lease, backlog, own };
-      if (revision !== undefined) this.#begin(new OwnTerm(facts, replica, this));
+      if (revision !== undefined) this.#begin(term);
     };
     // an interrupted run gets its end when it has been reported: the answer to this may be lost
     const { run = own.run } = record.value ?? {};
@@ -356,8 +321,7 @@ export class Election {
     const isInUse = replica.leases.get(term.lease.lifeMs) === term.lease;
     if (!isInUse || !term.lease.isValid(replica.clock) || !this.isWanted || replica.isClosing) return;
     this.term = term;
-    // what the take left out
-    term.set({});
+    term.begin();
     this.#hasFailed = false;
     replica.observer.gained?.(term);
     candidate.lead(term);
@@ -481,6 +445,6 @@ export class Election {
       this.touch();
     };
     this.writer.begin(replica.clock.now());
-    replica.outbox.add({ ask, until, isPublished, answered });
+    replica.outbox.writes.push({ ask, until, isPublished, answered });
   }
 }

@@ -44,7 +44,7 @@ export class Lease {
   }
 }
 
-/** The leases of this replica that are in use: one for each `lockExpiry`. */
+/** The leases of this replica that are in use: one for each `lockExpiry`. After one that has ended comes another id. */
 export class OwnLeases {
   readonly #byLife = new Map<number, Lease>();
   #made = 0;
@@ -93,15 +93,11 @@ export class OwnLeases {
     return holderOf(id, this.#attempts);
   }
 
-  /** It is not used any more. The next one of this life has another id. */
-  #end({ lifeMs }: Lease): void {
-    this.#byLife.delete(lifeMs);
-  }
-
   /** Those that are past their deadline. */
   expire(): void {
     const now = this.clock.now();
-    for (const lease of this.all) if (lease.deadline !== undefined && now >= lease.deadline.now) this.#end(lease);
+    for (const lease of this.all)
+      if (lease.deadline !== undefined && now >= lease.deadline.now) this.#byLife.delete(lease.lifeMs);
   }
 
   /** All, and no run starts under them from now on. */
@@ -116,7 +112,7 @@ export class OwnLeases {
       if (leases.has(lease.id)) {
         lease.mustGrant = false;
         lease.extend(sent);
-      } else this.#end(lease);
+      } else this.#byLife.delete(lease.lifeMs);
     }
   }
 
@@ -124,7 +120,7 @@ export class OwnLeases {
   incarnationChanged(): void {
     for (const lease of this.all) {
       if (lease.deadline === undefined || lease.isValid(this.clock)) lease.mustGrant = true;
-      else this.#end(lease);
+      else this.#byLife.delete(lease.lifeMs);
     }
   }
 }

@@ -1,7 +1,7 @@
-import { type Clock } from '../base/time/clock.js';
 import { leaseOf, lifeOf, replicaOf } from '../store/lease-id.js';
 import * as decide from './decide.js';
 import { ABSENT, type JobRecord, type OwnFields, type SeenRecord } from './record.js';
+import { type Replica } from './replica.js';
 import { type Term } from './term.js';
 import { type View } from './view.js';
 
@@ -43,7 +43,7 @@ export class RecordView {
   /** The last own term that is over. A run that outlives it still sets its fields. */
   lastTerm: Term | undefined;
 
-  constructor(private readonly replica: { readonly clock: Clock; readonly view: View }) {}
+  constructor(private readonly replica: Replica) {}
 
   learn({ revision, value, isUnreadable }: SeenRecord, order: number): void {
     this.#metOn ??= revision;
@@ -105,8 +105,11 @@ export class RecordView {
     return { because, after, record: value, left, lostLeader, claimsLostUntil, takenAt };
   }
 
+  /**
+   * Larger than every token that is known. At least the time of the store, so that it grows also after a loss of data.
+   */
   nextFencingToken(): number {
-    return decide.nextFencingToken(this.last, this.#highestToken, this.replica.view.storeNow());
+    return Math.max(this.#highestToken + 1, this.replica.view.storeNow());
   }
 }
 

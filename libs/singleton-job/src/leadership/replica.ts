@@ -1,3 +1,4 @@
+import { type JobEvents, type Reason } from '../base/events/events.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { within } from '../base/time/within.js';
@@ -5,18 +6,31 @@ import { type Store, type StoreListener, type SyncResult } from '../store/store.
 import { BackupLink, type HeartbeatBackup } from './backup.js';
 import { type Crowd, takeDelayMs } from './decide.js';
 import { type Candidate } from './candidate.js';
-import { Election, type ElectionObserver, type ElectionReplica } from './election.js';
+import { Election } from './election.js';
 import { Heartbeat, type Sync } from './heartbeat.js';
 import { OwnLeases } from './lease.js';
 import { type SeenRecord, seenRecord } from './record.js';
+import { type OwnTerm } from './term.js';
 import { View } from './view.js';
 import { Outbox } from './writes.js';
 
 /** How long a close waits for its last requests. */
 const CLOSE_MS = 500;
 
-/** What a replica tells, beside what its elections tell. */
-export interface ReplicaObserver extends ElectionObserver {
+/** How a term was given back. */
+export type TermRelease = Pick<JobEvents['leadershipReleased'], 'reason' | 'confirmed' | 'runInFlight'>;
+
+/** What a replica tells. */
+export interface ReplicaObserver {
+  gained?(term: OwnTerm): void;
+  /** Not called for a term that was given back. */
+  lost?(term: OwnTerm, reason: Reason<'leadershipLost'>): void;
+  /** The record was written without the holder, or it ends with its lease: then it is not confirmed. */
+  released?(term: OwnTerm, release: TermRelease): void;
+  /** An answer of the store, which another replica may have written. */
+  seen?(election: Election, record: SeenRecord): void;
+  /** The election can neither take nor keep the record. Called once until it has taken it again. */
+  failed?(election: Election, error: unknown): void;
   /** Called before its records are looked at. `isNew`: it shows another incarnation than the answer before. */
   synced?(sync: Sync, result: SyncResult, isNew: boolean): void;
   syncFailed?(error: unknown): void;
@@ -43,7 +57,7 @@ export interface ReplicaParts {
  * One process: what it has seen, its leases, and its elections in one table with one timer. Whatever happens ends in a
  * turn: deadlines first, then each election looks, then what they want to write and to read leaves.
  */
-export class Replica implements ElectionReplica, StoreListener {
+export class Replica implements StoreListener {
   readonly id: string;
   readonly clock: Clock;
   /** For messages, such as `Redis`. */
@@ -131,8 +145,7 @@ export class Replica implements ElectionReplica, StoreListener {
    * Ends leases under which nothing runs, and closes the connections. What runs keeps its lease, which ends by itself.
    */
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    return (this.#closed ??= this.#close());
   }
 
   async #close(): Promise<void> {
@@ -161,6 +174,7 @@ export class Replica implements ElectionReplica, StoreListener {
 
   // ---- Turns
 
+  /** The election is to be looked at now. */
   touched(election: Election): void {
     if (this.#state === 'closed') {
       election.abandon();
@@ -278,6 +292,7 @@ export class Replica implements ElectionReplica, StoreListener {
     this.#scheduleTurn();
   }
 
+  /** How long to wait before a take. */
   takeDelayMs(): number {
     const { elections, view } = this;
     this.#crowd ??= {

@@ -3,12 +3,12 @@ import { type JobEvents, type Notify, type Reason } from '../base/events/events.
 import { runnerFailed, scheduleDiffers } from '../base/events/warnings.js';
 import { type Clock } from '../base/time/clock.js';
 import { type StoreListener, type SyncResult } from '../store/store.js';
-import { type Election, type TermRelease } from './election.js';
+import { type Election } from './election.js';
 import { type Sync } from './heartbeat.js';
 import { Outages } from './outages.js';
 import { replicaOf } from '../store/lease-id.js';
 import { jobOf, labelOf, type SeenRecord } from './record.js';
-import { type ReplicaObserver } from './replica.js';
+import { type ReplicaObserver, type TermRelease } from './replica.js';
 import { type Term } from './term.js';
 
 type TermEvent = 'leadershipGained' | 'leadershipLost' | 'leadershipReleased' | 'leaseRenewed';

@@ -14,18 +14,11 @@ function setup() {
   confirm();
   const story: string[] = [];
   const backup = { takeReports: (): void => undefined };
-  const found = { because: 'first', after: undefined, record: undefined, left: {} } as const;
-  const backlog = { ...found, lostLeader: undefined, claimsLostUntil: 0, takenAt: 0 };
-  const term = new OwnTerm(
-    { name: 'job:lock', holder: 'a.1@10000#1', fencingToken: 7, lease, backlog, own: {} },
-    {
-      clock,
-      view: new View('a', clock),
-      backup,
-      syncNow: () => story.push('doubted'),
-    },
-    { touch: () => story.push('changed') },
-  );
+  const leases = { nextHolder: () => 'a.1@10000#1' };
+  const replica = { clock, view: new View('a', clock), leases, backup, syncNow: () => story.push('doubted') };
+  const seen = { nextFencingToken: () => 7, backlog: () => ({}) };
+  const election = { name: 'job:lock', candidate: {}, replica, seen, touch: () => story.push('changed') };
+  const term = new OwnTerm(election as never, lease);
   /** What a promise has settled to by now. */
   const soFar = <T>(promise: Promise<T>) => Promise.race([promise, clock.afterIo().then(() => 'pending')]);
   return { clock, lease, confirm, term, story, backup, soFar };

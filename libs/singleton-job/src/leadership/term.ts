@@ -1,11 +1,11 @@
 import { type Reason } from '../base/events/events.js';
-import { type Clock, instant, type Instant } from '../base/time/clock.js';
+import { instant, type Instant } from '../base/time/clock.js';
+import { type Election } from './election.js';
 import { isBefore, type Lease } from './lease.js';
 import { type Order, Orders, RELEASING } from './orders.js';
 import { type Backlog } from './record-view.js';
 import { type Holder } from '../store/lease-id.js';
 import { type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
-import { type View } from './view.js';
 
 /** A term writes what can wait so often, all terms of a replica in one request. */
 const SAVE_MS = 10_000;
@@ -17,19 +17,6 @@ interface Save {
   readonly settle: (isSaved: boolean) => void;
   /** The fields before a claim. */
   readonly undo: OwnFields | undefined;
-}
-
-/** What a term begins with. */
-type TermFacts = Pick<OwnTerm, 'name' | 'holder' | 'fencingToken' | 'lease' | 'backlog' | 'own'>;
-
-/** The replica, as its terms see it. */
-export interface TermReplica {
-  readonly clock: Clock;
-  readonly view: View;
-  /** The deadline of a lease may be later than the main thread knows. */
-  readonly backup?: { takeReports(): void } | undefined;
-  /** A sync leaves at once. */
-  syncNow(): void;
 }
 
 /**
@@ -45,8 +32,8 @@ export type Term = Readonly<
 >;
 
 /**
- * One uninterrupted leadership of this replica: a take that was applied. What the record should say is set here, and
- * the election writes it.
+ * One uninterrupted leadership of this replica, from the take on, which may fail. What the record should say is set
+ * here, and the election writes it.
  */
 export class OwnTerm {
   /** Name of the record. */
@@ -54,10 +41,10 @@ export class OwnTerm {
   readonly holder: Holder;
   /** Larger than that of every earlier term of the job. */
   readonly fencingToken: number;
-  readonly lease: Lease;
   /** What earlier leaders have left. */
   readonly backlog: Backlog;
-  readonly startedAt: Instant;
+  /** When the take was applied. */
+  startedAt: Instant;
   /**
    * The leader's fields as the record should have them. A run that outlives the term still sets its own, and the next
    * write has them.
@@ -83,19 +70,23 @@ export class OwnTerm {
   #doubts: (() => void)[] = [];
 
   constructor(
-    { name, holder, fencingToken, lease, backlog, own }: TermFacts,
-    private readonly replica: TermReplica,
-    /** Looks at the record now. */
-    private readonly election: { touch(): void },
+    private readonly election: Election,
+    readonly lease: Lease,
   ) {
+    const { candidate, name, replica, seen } = election;
     this.name = name;
-    this.holder = holder;
-    this.fencingToken = fencingToken;
-    this.lease = lease;
-    this.backlog = backlog;
-    this.own = own;
-    this.orders = new Orders(holder, backlog.record?.command);
+    this.holder = replica.leases.nextHolder(lease);
+    this.fencingToken = seen.nextFencingToken();
+    this.backlog = seen.backlog();
+    this.own = candidate.inherit?.(this.backlog) ?? {};
+    this.orders = new Orders(this.holder, this.backlog.record?.command);
     this.startedAt = instant(replica.clock);
+  }
+
+  /** By the election: the take was applied. The record lacks what it left out. */
+  begin(): void {
+    this.startedAt = instant(this.election.replica.clock);
+    this.set({});
   }
 
   /** Aborts when the term is over, for any reason. */
@@ -110,7 +101,7 @@ export class OwnTerm {
 
   /** The time of the store. */
   storeNow(): number {
-    return this.replica.view.storeNow();
+    return this.election.replica.view.storeNow();
   }
 
   /**
@@ -118,7 +109,7 @@ export class OwnTerm {
    * too short.
    */
   storeNowAtMost(): number {
-    return this.replica.view.storeNowAtMost();
+    return this.election.replica.view.storeNowAtMost();
   }
 
   /**
@@ -126,7 +117,7 @@ export class OwnTerm {
    * sync leaves at once.
    */
   isValid(): boolean {
-    const { replica } = this;
+    const { replica } = this.election;
     if (this.end !== undefined) return false;
     if (isBefore(replica.clock, this.deadline)) return true;
     replica.backup?.takeReports();
@@ -146,7 +137,7 @@ export class OwnTerm {
   set(fields: OwnFields): void {
     this.own = { ...this.own, ...fields };
     if (this.#unsavedSince < Infinity) return;
-    this.#unsavedSince = this.replica.clock.now();
+    this.#unsavedSince = this.election.replica.clock.now();
     this.election.touch();
   }
 
@@ -181,7 +172,7 @@ export class OwnTerm {
 
   /** By the election: the fields leave now. */
   leave(): void {
-    this.#sent = { own: this.own, saves: this.#saves, at: this.replica.clock.now() };
+    this.#sent = { own: this.own, saves: this.#saves, at: this.election.replica.clock.now() };
   }
 
   /** By the election: the record as it is. What changed while a write was under way is not in it yet. */

@@ -1,7 +1,6 @@
 import { type Store, type Write } from '../store/store.js';
-import { type Heartbeat } from './heartbeat.js';
 import { type JobRecord } from './record.js';
-import { type View } from './view.js';
+import { type Replica } from './replica.js';
 
 /** Between two writes of a record that were not carried out. */
 const FIRST_DELAY_MS = 250;
@@ -33,30 +32,19 @@ export interface WriteAnswer {
   readonly order: number;
 }
 
-/** The replica, as its outbox sees it. */
-interface OutboxReplica {
-  readonly view: View;
-  readonly heartbeat: Heartbeat;
-  readonly observer: { wrote?(failure: unknown): void };
-  turn(what: () => void): void;
-}
-
 /** What a replica writes. All writes of a turn leave in one request for each `until`. */
 export class Outbox {
+  /** Those of the turn under way. */
+  readonly writes: RecordWrite[] = [];
   readonly #open = new Set<Promise<void>>();
-  #writes: RecordWrite[] = [];
 
   constructor(
-    private readonly replica: OutboxReplica,
+    private readonly replica: Replica,
     private readonly store: Pick<Store, 'compareAndSet' | 'publish'>,
   ) {}
 
-  add(write: RecordWrite): void {
-    this.#writes.push(write);
-  }
-
   send(): void {
-    const all = this.#writes.splice(0);
+    const all = this.writes.splice(0);
     for (const until of new Set(all.map((write) => write.until))) {
       const writes = all.filter((write) => write.until === until);
       const open = this.#send(until, writes).finally(() => this.#open.delete(open));
