@@ -39,8 +39,8 @@ export class Outages {
     return trouble?.isUnreachable ? this.clock.now() - trouble.sinceMs : 0;
   }
 
-  /** A request failed. */
-  failed(thrown: unknown): void {
+  /** A sync failed, or a write. */
+  syncFailed(thrown: unknown): void {
     const error = asLockStoreError(thrown);
     this.#failures += 1;
     if (error.code !== 'STORE_UNREACHABLE' || this.#failures >= FAILURES_OF_OUTAGE || this.#troubles.has(undefined))
@@ -66,7 +66,7 @@ export class Outages {
   wrote(failure: unknown): void {
     const isDenied = failure !== undefined && asLockStoreError(failure).code !== 'STORE_UNREACHABLE';
     this.#writeDeniedAt = isDenied ? this.clock.now() : -Infinity;
-    if (failure !== undefined) this.failed(failure);
+    if (failure !== undefined) this.syncFailed(failure);
   }
 
   /** The record can be read. */

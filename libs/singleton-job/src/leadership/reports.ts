@@ -14,8 +14,7 @@ import { type Term } from './term.js';
 type TermEvent = 'leadershipGained' | 'leadershipLost' | 'leadershipReleased' | 'leaseRenewed';
 
 /** Turns what a replica tells into the events of the library. Locks have only the events of the store. */
-export class Reports implements ReplicaObserver, StoreListener {
-  readonly outages: Outages;
+export class Reports extends Outages implements ReplicaObserver, StoreListener {
   /** Of the newest answer. */
   #timing = { roundTripMs: 0, clockOffsetMs: 0 };
   /** The schedule of a leader that was reported to differ, by job. */
@@ -29,7 +28,7 @@ export class Reports implements ReplicaObserver, StoreListener {
       readonly scheduleOf: (job: string) => string | undefined;
     },
   ) {
-    this.outages = new Outages(parts.clock, parts.notify);
+    super(parts.clock, parts.notify);
   }
 
   gained(term: Term): void {
@@ -46,31 +45,23 @@ export class Reports implements ReplicaObserver, StoreListener {
   }
 
   disconnected(error: Error): void {
-    this.outages.report(error);
+    this.report(error);
   }
 
   synced({ sent }: Sync, { time }: SyncResult, isNew: boolean): void {
     const { clock } = this.parts;
-    this.outages.answered(sent.now, isNew);
+    this.answered(sent.now, isNew);
     // assuming that request and answer take equally long
     this.#timing = { roundTripMs: clock.now() - sent.now, clockOffsetMs: time - (sent.wall + clock.wallNow()) / 2 };
-  }
-
-  syncFailed(error: unknown): void {
-    this.outages.failed(error);
-  }
-
-  wrote(failure: unknown): void {
-    this.outages.wrote(failure);
   }
 
   seen({ name, term }: Election, record: SeenRecord): void {
     const job = jobOf(name);
     if (record.isUnreadable === true) {
-      this.outages.report(unreadable(name, this.parts.storeName), labelOf(name));
+      this.report(unreadable(name, this.parts.storeName), labelOf(name));
       return;
     }
-    this.outages.allowed(labelOf(name));
+    this.allowed(labelOf(name));
     if (job === undefined) return;
     if (term === undefined) this.#lookAtSchedule(job, record);
     else if (term.holder === record.value?.holder) this.#ofTerm('leaseRenewed', term, this.#timing);
