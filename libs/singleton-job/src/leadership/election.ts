@@ -23,12 +23,12 @@ const RELEASE_MS = 2_000;
 export class Election {
   /** Whether this replica competes. */
   isWanted = false;
-  readonly seen: RecordView;
+  readonly seen = new RecordView(this.replica);
   term: OwnTerm | undefined;
   /** The monotonic time of the next look. */
   lookAt = -Infinity;
   readonly writer = new Writer();
-  readonly #edits: Edits;
+  readonly #edits = new Edits(this.replica);
   #takeAt: number | undefined;
   #standBackUntil = -Infinity;
   /** The term that was given back last, until the record shows that. */
@@ -41,10 +41,7 @@ export class Election {
     /** A later one of the same record takes its place. */
     public candidate: Candidate,
     readonly replica: Replica,
-  ) {
-    this.#edits = new Edits(replica);
-    this.seen = new RecordView(replica);
-  }
+  ) {}
 
   get name(): string {
     return this.candidate.name;
@@ -98,11 +95,6 @@ export class Election {
     const { heartbeat } = this.replica;
     if (!this.writer.isOpen) heartbeat.wish(this.name);
     return heartbeat.nextOrder();
-  }
-
-  /** The record, if an answer of a later order has shown it. */
-  recordSince(order: number): SeenRecord | undefined {
-    return this.seen.order > order ? this.seen.record : undefined;
   }
 
   /** A leader and a caller that waits look at once, the others not all at once. */

@@ -39,16 +39,14 @@ export class Heartbeat {
   sentAt = -Infinity;
 
   /** How often one leaves. */
-  intervalMs: number;
+  intervalMs = this.usualIntervalMs;
 
   constructor(
     private readonly clock: Clock,
     private readonly usualIntervalMs: number,
     /** In [0, 1). */
     private readonly random: () => number,
-  ) {
-    this.intervalMs = usualIntervalMs;
-  }
+  ) {}
 
   /**
    * A replica outlives two lost heartbeats. Where a third of a life is less than the interval, a quarter of it is the

@@ -18,7 +18,7 @@ export function isBefore(clock: Clock, { now, wall }: Instant): boolean {
 
 /** "This replica is alive", as its owner knows it. */
 export class Lease {
-  readonly lifeMs: number;
+  readonly lifeMs = lifeOf(this.id);
   /**
    * Until then the owner relies on it: nine tenths of its life after the last confirmed request left. By the monotonic
    * clock it is given up then. By the wall clock alone, which may jump, no run starts. Undefined: never confirmed.
@@ -27,9 +27,7 @@ export class Lease {
   /** Not confirmed yet in this incarnation. */
   mustGrant = true;
 
-  constructor(readonly id: LeaseId) {
-    this.lifeMs = lifeOf(id);
-  }
+  constructor(readonly id: LeaseId) {}
 
   /** A request that was sent at `sent` has renewed it. An answer that is late changes nothing. */
   extend(sent: Instant): void {

@@ -58,17 +58,17 @@ export interface ReplicaParts {
  * turn: deadlines first, then each election looks, then what they want to write and to read leaves.
  */
 export class Replica implements StoreListener {
-  readonly id: string;
-  readonly clock: Clock;
+  readonly id = this.parts.id;
+  readonly clock = this.parts.clock;
   /** For messages, such as `Redis`. */
-  readonly storeName: string;
-  readonly random: () => number;
-  readonly observer: ReplicaObserver;
-  readonly view: View;
-  readonly leases: OwnLeases;
-  readonly heartbeat: Heartbeat;
-  readonly outbox: Outbox;
-  readonly backup: BackupLink | undefined;
+  readonly storeName = this.parts.store.name;
+  readonly random = this.parts.random;
+  readonly observer = this.parts.observer;
+  readonly view = new View(this.id, this.clock);
+  readonly heartbeat = new Heartbeat(this.clock, this.parts.heartbeatIntervalMs, this.random);
+  readonly leases = new OwnLeases(this.id, this.clock, this.heartbeat);
+  readonly outbox = new Outbox(this, this.parts.store);
+  readonly backup = this.parts.backup && new BackupLink(this.parts.backup, this);
   /** In the turn under way. */
   #crowd: Crowd | undefined;
   readonly #elections = new Map<string, Election>();
@@ -85,18 +85,7 @@ export class Replica implements StoreListener {
   #closed: Promise<void> | undefined;
 
   constructor(private readonly parts: ReplicaParts) {
-    const { id, clock, store, observer, random, backup } = parts;
-    this.id = id;
-    this.clock = clock;
-    this.storeName = store.name;
-    this.random = random;
-    this.observer = observer;
-    this.view = new View(id, clock);
-    this.heartbeat = new Heartbeat(clock, parts.heartbeatIntervalMs, random);
-    this.leases = new OwnLeases(id, clock, this.heartbeat);
-    this.outbox = new Outbox(this, store);
-    this.backup = backup && new BackupLink(backup, this);
-    store.addListener(this);
+    parts.store.addListener(this);
   }
 
   get isClosing(): boolean {

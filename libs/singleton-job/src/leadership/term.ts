@@ -3,8 +3,6 @@ import { instant, type Instant } from '../base/time/clock.js';
 import { type Election } from './election.js';
 import { isBefore, type Lease } from './lease.js';
 import { type Order, Orders, RELEASING } from './orders.js';
-import { type Backlog } from './record-view.js';
-import { type Holder } from '../store/lease-id.js';
 import { type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
 
 /** A term writes what can wait so often, all terms of a replica in one request. */
@@ -37,24 +35,24 @@ export type Term = Readonly<
  */
 export class OwnTerm {
   /** Name of the record. */
-  readonly name: string;
-  readonly holder: Holder;
+  readonly name = this.election.name;
+  readonly holder = this.election.replica.leases.nextHolder(this.lease);
   /** Larger than that of every earlier term of the job. */
-  readonly fencingToken: number;
+  readonly fencingToken = this.election.seen.nextFencingToken();
   /** What earlier leaders have left. */
-  readonly backlog: Backlog;
+  readonly backlog = this.election.seen.backlog();
   /** When the take was applied. */
-  startedAt: Instant;
+  startedAt = instant(this.election.replica.clock);
   /**
    * The leader's fields as the record should have them. A run that outlives the term still sets its own, and the next
    * write has them.
    */
-  own: OwnFields;
+  own: OwnFields = this.election.candidate.inherit?.(this.backlog) ?? {};
   /** Since when the record may lack something of `own`, by the monotonic clock. Infinity: it lacks nothing. */
   #unsavedSince = Infinity;
   /** What the last write carries, and when it left. */
   #sent: { readonly own: OwnFields; readonly saves: readonly Save[]; readonly at: number } | undefined;
-  readonly orders: Orders;
+  readonly orders = new Orders(this.holder, this.backlog.record?.command);
   /**
    * In a new incarnation, until the record has been written again: the deadline from before, and the record as seen
    * before.
@@ -72,16 +70,7 @@ export class OwnTerm {
   constructor(
     private readonly election: Election,
     readonly lease: Lease,
-  ) {
-    const { candidate, name, replica, seen } = election;
-    this.name = name;
-    this.holder = replica.leases.nextHolder(lease);
-    this.fencingToken = seen.nextFencingToken();
-    this.backlog = seen.backlog();
-    this.own = candidate.inherit?.(this.backlog) ?? {};
-    this.orders = new Orders(this.holder, this.backlog.record?.command);
-    this.startedAt = instant(replica.clock);
-  }
+  ) {}
 
   /** By the election: the take was applied. The record lacks what it left out. */
   begin(): void {

@@ -37,9 +37,9 @@ export interface LockParts {
 export class Lock implements Candidate {
   readonly isSpread = false;
   readonly forgetAfterMs = FORGET_MS;
-  readonly lifeMs: number;
+  readonly lifeMs = this.parts.options.lockExpiryMs;
+  readonly #looked = new Condition(this.parts.replica.clock);
   readonly #election: Election;
-  readonly #looked: Condition;
   /** Callers that wait, each with its handle as soon as it has the lock. */
   readonly #callers = new Set<{ handle?: LockHandle }>();
   /** The last one. */
@@ -51,8 +51,6 @@ export class Lock implements Candidate {
     readonly name: string,
     private readonly parts: LockParts,
   ) {
-    this.lifeMs = parts.options.lockExpiryMs;
-    this.#looked = new Condition(parts.replica.clock);
     this.#election = parts.replica.electionFor(this);
   }
 
@@ -123,7 +121,7 @@ export class Lock implements Candidate {
   #refusal(since: number): LockStoreError | null | undefined {
     const { replica, storeName } = this.parts;
     const { term, leader, seen } = this.#election;
-    const record = this.#election.recordSince(since);
+    const record = seen.order > since ? seen.record : undefined;
     if (term !== undefined || !this.isIdle) return null;
     // without an answer for so long, the holder may be gone
     if (record !== undefined && leader !== undefined && replica.leases.get(this.lifeMs)?.isValid(replica.clock))

@@ -31,7 +31,7 @@ interface ReplicaParts {
  */
 export class InMemoryReplica {
   /** Every event of this replica, until it is killed. */
-  readonly observer: RecordingObserver;
+  readonly observer: RecordingObserver = this.parts.observer;
   /** @internal */
   readonly options: ResolvedOptions;
   /** @internal */
@@ -44,9 +44,8 @@ export class InMemoryReplica {
     /** @internal */
     readonly parts: ReplicaParts,
   ) {
-    const { observer, options, store } = parts;
-    this.observer = observer;
-    const observers = [...(options.observers ?? []), observer];
+    const { options, store } = parts;
+    const observers = [...(options.observers ?? []), this.observer];
     // not the environment of the test run, which may have switched the jobs of the application off
     this.options = resolveOptions({ projectName: 'test', store, ...options, observers }, {}, name);
     this.services = createServices(this.options, { random: () => 0, ...parts, id: name });

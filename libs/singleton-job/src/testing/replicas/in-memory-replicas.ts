@@ -17,16 +17,13 @@ const LONG_MS = 3_600_000;
  */
 export class InMemoryReplicas {
   /** The clock of all replicas and of the server. */
-  readonly clock: ManualClock;
+  readonly clock: ManualClock = new ManualClock(this.wall);
   /** The server with the leases and records. `server.loseData()` loses them all. */
-  readonly server: FaultyServer;
+  readonly server: FaultyServer = new FaultyServer(this.clock);
   readonly #replicas: InMemoryReplica[] = [];
 
   /** The wall clock starts at `wall`. Fixed rates and cron go by it. */
-  constructor(wall?: string | number) {
-    this.clock = new ManualClock(wall);
-    this.server = new FaultyServer(this.clock);
-  }
+  constructor(private readonly wall?: string | number) {}
 
   /**
    * Starts a replica with the decorated methods of `instances`, those with `@OnJobEvent` too. It competes for its jobs
