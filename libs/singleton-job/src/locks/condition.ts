@@ -1,10 +1,9 @@
 import { type Clock } from '../base/time/clock.js';
-import { onAbort } from '../base/time/on-abort.js';
 import { sleep } from '../base/time/sleep.js';
 
 /** A condition variable: its callers wait until something holds, and look at it whenever they are notified. */
 export class Condition {
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<AbortController>();
 
   constructor(private readonly clock: Clock) {}
 
@@ -18,27 +17,18 @@ export class Condition {
       if (isMet()) return true;
       const restMs = endMs - this.clock.now();
       if (restMs <= 0) return false;
-      await this.#wait(restMs, signals);
+      const notified = new AbortController();
+      this.#waiting.add(notified);
+      // not AbortSignal.any: in Node 20 to 24 its signal stays in memory for as long as its sources live, some of them
+      // as long as the process
+      await sleep(this.clock, restMs, notified.signal, ...signals);
+      this.#waiting.delete(notified);
     }
     return false;
   }
 
-  async #wait(limitMs: number, signals: readonly AbortSignal[]): Promise<void> {
-    // not AbortSignal.any: in Node 20 to 24 its signal stays in memory for as long as its sources live, some of them as
-    // long as the process
-    const woken = new AbortController();
-    const wake = (): void => {
-      woken.abort();
-    };
-    const removers = signals.map((signal) => onAbort(signal, wake));
-    this.#waiting.add(wake);
-    await sleep(this.clock, limitMs, woken.signal);
-    this.#waiting.delete(wake);
-    for (const remove of removers) remove();
-  }
-
   /** Wakes everything that waits now. */
   notify(): void {
-    for (const wake of this.#waiting) wake();
+    for (const notified of this.#waiting) notified.abort();
   }
 }

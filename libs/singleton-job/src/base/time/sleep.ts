@@ -1,15 +1,15 @@
 import { type Clock } from './clock.js';
 
-/** Resolves after `delayMs`, or as soon as `signal` aborts. The caller checks the signal. */
-export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
+/** Resolves after `delayMs`, or as soon as one of the signals aborts. The caller checks them. */
+export function sleep(clock: Clock, delayMs: number, ...signals: readonly AbortSignal[]): Promise<void> {
+  if (signals.some(({ aborted }) => aborted)) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
       timer.cancel();
-      signal.removeEventListener('abort', done);
+      for (const signal of signals) signal.removeEventListener('abort', done);
       resolve();
     };
     const timer = clock.setTimer(delayMs, done);
-    signal.addEventListener('abort', done);
+    for (const signal of signals) signal.addEventListener('abort', done);
   });
 }
