@@ -27,14 +27,12 @@ export class Orders {
   /** The one whose answer is to be written. */
   pending: Order | undefined;
   /** Commands that were carried out, or there when the term began: an old snapshot may show them again. */
-  readonly ignored = new Set<string>();
+  readonly ignored = new Set([this.before?.id]);
 
   constructor(
     private readonly holder: Holder,
-    before: Command | undefined,
-  ) {
-    if (before !== undefined) this.ignored.add(before.id);
-  }
+    private readonly before: Command | undefined,
+  ) {}
 
   /** The order to carry out: the record shows its answer. */
   shown(value: JobRecord): Order | undefined {

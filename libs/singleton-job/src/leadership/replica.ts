@@ -141,8 +141,7 @@ export class Replica implements StoreListener {
     const { store, backup } = this.parts;
     const wasOpen = this.#state === 'open';
     this.#state = 'closing';
-    const goodbye = wasOpen && !this.view.isEmpty ? this.#sayGoodbye().catch(() => undefined) : Promise.resolve();
-    await within(this.clock, CLOSE_MS, goodbye);
+    if (wasOpen && !this.view.isEmpty) await within(this.clock, CLOSE_MS, this.#sayGoodbye()).catch(() => undefined);
     this.#state = 'closed';
     this.#timer?.timer.cancel();
     for (const election of this.elections) election.abandon();
@@ -218,7 +217,7 @@ export class Replica implements StoreListener {
     }
     this.#grantLeases();
     this.heartbeat.adapt(Math.min(this.parts.lifeMs, ...this.leases.all.map(({ lifeMs }) => lifeMs)));
-    if (now >= this.heartbeat.dueAt && this.#state === 'open') this.#sync();
+    if (now >= this.heartbeat.dueAt && this.#state === 'open') void this.#sync();
     this.outbox.send();
     this.#setTimer();
     this.backup?.tell();
@@ -292,26 +291,21 @@ export class Replica implements StoreListener {
     return takeDelayMs(this.#crowd, this.random);
   }
 
-  #sync(): void {
+  async #sync(): Promise<void> {
     const names = [...this.#elections.keys()];
     const always = this.elections.filter(({ writer }) => writer.isDoubtful).map(({ name }) => name);
     const leases = { isNewcomer: this.view.isEmpty, ...this.leases.wishes, revoke: [] };
     const sync = this.heartbeat.next(leases, names, always);
-    const answer = async (): Promise<SyncResult> => this.parts.store.sync(sync.request);
-    answer().then(
-      (result) => {
-        this.turn(() => {
-          this.#answered(sync, result);
-        });
-      },
-      (error: unknown) => {
-        this.turn(() => {
-          this.heartbeat.failed(sync);
-          this.failure = error;
-          this.observer.syncFailed?.(error);
-        });
-      },
-    );
+    const send = async (): Promise<SyncResult> => this.parts.store.sync(sync.request);
+    const [answer] = await Promise.allSettled([send()]);
+    this.turn(() => {
+      if (answer.status === 'fulfilled') this.#answered(sync, answer.value);
+      else {
+        this.failure = answer.reason;
+        this.heartbeat.failed(sync);
+        this.observer.syncFailed?.(answer.reason);
+      }
+    });
   }
 
   #answered(sync: Sync, result: SyncResult): void {
