@@ -1,3 +1,4 @@
+import { type Store } from '../../store/store.js';
 import { CONNECTION, HINT } from './connection-rules.js';
 import { CLOCK_SET_BACK, DATA_LOSS, INCARNATION, LEASE, RESTART } from './lease-rules.js';
 import { RECORD, UNREADABLE_RECORD, WRITE } from './record-rules.js';
@@ -56,12 +57,14 @@ export function describeStore({ describe, it }: TestRunner, { name, makeFixture 
 }
 
 async function run(check: Rules[string], fixture: StoreFixture): Promise<void> {
-  const context = contextOf(fixture);
+  const stores: Store[] = [];
+  const context = contextOf(fixture, stores);
   try {
     const [a, b] = [await context.connect(), await context.connect()];
     await a.sync({ isNewcomer: true, grant: [A] });
     await check({ ...context, a, b });
   } finally {
-    await context.end();
+    await Promise.all(stores.map((store) => store.close()));
+    await fixture.end?.();
   }
 }

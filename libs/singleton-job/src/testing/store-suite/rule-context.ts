@@ -3,9 +3,8 @@ import { type Store } from '../../store/store.js';
 import { type StoreFixture } from './store-fixture.js';
 import { SuiteClient } from './suite-client.js';
 
-/** What a rule may do. */
-export function contextOf(fixture: StoreFixture) {
-  const stores: Store[] = [];
+/** What a rule may do. It adds the stores that it opens. */
+export function contextOf(fixture: StoreFixture, stores: Store[]) {
   const open = (store: Store): Promise<SuiteClient> => {
     stores.push(store);
     return new SuiteClient(store).open();
@@ -17,10 +16,6 @@ export function contextOf(fixture: StoreFixture) {
     /** A replica of the other project, which is empty. */
     connectElsewhere: () => open(fixture.newStoreOfOtherProject()),
     passTime: (ms: number): Promise<void> => fixture.passTime?.(ms) ?? wait(ms),
-    end: async () => {
-      await Promise.all(stores.map((store) => store.close()));
-      await fixture.end?.();
-    },
   };
 }
 

@@ -24,6 +24,8 @@ export const NAME = 'price-tick:lock';
 /** One replica: its store, what it reported, and short forms of the requests. */
 export class SuiteClient {
   readonly events: string[] = [];
+  /** All that an open store reports. */
+  readonly expectedEvents = this.store.publish === undefined ? ['connected'] : ['connected', 'listening: true'];
   /** The names, and `*`. */
   readonly hints: string[] = [];
   #seen: SyncResult | undefined;
@@ -34,11 +36,6 @@ export class SuiteClient {
       listening: (isListening) => this.events.push(`listening: ${String(isListening)}`),
       hint: (names) => this.hints.push(...[names].flat()),
     });
-  }
-
-  /** All that an open store reports. */
-  get expectedEvents(): string[] {
-    return this.store.publish === undefined ? ['connected'] : ['connected', 'listening: true'];
   }
 
   async open(): Promise<this> {
