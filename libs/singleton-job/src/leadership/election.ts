@@ -21,6 +21,7 @@ const RELEASE_MS = 2_000;
  * {@link look} decides from what was seen and the time alone, however that was learned.
  */
 export class Election {
+  readonly name = this.candidate.name;
   /** Whether this replica competes. */
   isWanted = false;
   readonly seen = new RecordView(this.replica);
@@ -42,10 +43,6 @@ export class Election {
     public candidate: Candidate,
     readonly replica: Replica,
   ) {}
-
-  get name(): string {
-    return this.candidate.name;
-  }
 
   // ---- What others do with it
 

@@ -64,6 +64,8 @@ export class OwnTerm {
   /** How it ended. Undefined until then. */
   end: TermEnd | undefined;
   readonly #ending = new AbortController();
+  /** Aborts when the term is over, for any reason. */
+  readonly signal = this.#ending.signal;
   #saves: readonly Save[] = [];
   #doubts: (() => void)[] = [];
 
@@ -76,11 +78,6 @@ export class OwnTerm {
   begin(): void {
     this.startedAt = instant(this.election.replica.clock);
     this.set({});
-  }
-
-  /** Aborts when the term is over, for any reason. */
-  get signal(): AbortSignal {
-    return this.#ending.signal;
   }
 
   /** Until then no other replica can lead, unless the record is released or deleted. */

@@ -39,7 +39,7 @@ export class Lock implements Candidate {
   readonly forgetAfterMs = FORGET_MS;
   readonly lifeMs = this.parts.options.lockExpiryMs;
   readonly #looked = new Condition(this.parts.replica.clock);
-  readonly #election: Election;
+  readonly #election: Election = this.parts.replica.electionFor(this);
   /** Callers that wait, each with its handle as soon as it has the lock. */
   readonly #callers = new Set<{ handle?: LockHandle }>();
   /** The last one. */
@@ -50,9 +50,7 @@ export class Lock implements Candidate {
   constructor(
     readonly name: string,
     private readonly parts: LockParts,
-  ) {
-    this.#election = parts.replica.electionFor(this);
-  }
+  ) {}
 
   /**
    * Null: another holder has the lock after `waitMs`.
