@@ -191,7 +191,8 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
       const what =
         job === undefined
           ? `${store} ${still}refuses a request that every job needs`
-          : `${still}cannot be ${isLock(job) ? 'locked' : 'led'}`;
+          : // of LockService: no job has a slash in its name
+            `${still}cannot be ${job.startsWith('lock/') ? 'locked' : 'led'}`;
       sink.error(named(`${what}${since} (${messageOf(error)}); ${retrying(job)}`, job));
     },
 
@@ -219,9 +220,4 @@ function whyGained({ because, after }: JobEvents['leadershipGained'], node: stri
     'lease-ended': `the lease of ${leader ?? 'the last leader'} ended`,
     free: `the job was free${leader === undefined ? '' : `, the last known leader was ${leader}`}`,
   }[because];
-}
-
-/** Of `LockService`; no job has a slash in its name. */
-function isLock(name: string): boolean {
-  return name.startsWith('lock/');
 }

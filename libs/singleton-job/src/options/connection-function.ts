@@ -35,9 +35,7 @@ export async function callConnection(connection: () => unknown, limitMs = LIMIT_
  */
 export function readForEachClient(connection: () => unknown, first: ConnectionOptions | undefined): ReadConnection {
   let latest: Promise<ConnectionOptions> | undefined;
-  const forget = (): void => {
-    latest = undefined;
-  };
+  const forget = () => (latest = undefined);
   return () => {
     if (latest !== undefined) return latest;
     latest = callConnection(connection).then((value) => checked(value, kindOf(first)));

@@ -26,10 +26,8 @@ function optionsOf(source: object): Readonly<Record<string, unknown>> {
 }
 
 function describeServers(servers: readonly unknown[], defaultPort?: number): string {
-  return listSome(
-    servers.map((server) => describeServer(server, defaultPort)),
-    MOST_SERVERS,
-  );
+  const shown = servers.map((server) => describeServer(server, defaultPort));
+  return listSome(shown, MOST_SERVERS);
 }
 
 /** A server as the clients take it: a URL, a port, or an object. */
