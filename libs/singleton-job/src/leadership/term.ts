@@ -65,7 +65,7 @@ export class OwnTerm {
   end: TermEnd | undefined;
   readonly #ending = new AbortController();
   /** Aborts when the term is over, for any reason. */
-  readonly signal = this.#ending.signal;
+  readonly signal: AbortSignal = this.#ending.signal;
   #saves: readonly Save[] = [];
   #doubts: (() => void)[] = [];
 
