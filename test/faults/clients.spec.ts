@@ -118,7 +118,8 @@ const FAULTS: readonly Fault[] = [
     of: 'Redis',
     redis: { args: DEBUG },
     begin: async (place) => {
-      await place.run('DEBUG POPULATE 20000', 'CONFIG SET key-load-delay 1000');
+      // it answers every 34 keys: soon enough for each step of a connection
+      await place.run('DEBUG POPULATE 40000', 'CONFIG SET key-load-delay 250');
       inBackground(place, 'DEBUG RELOAD');
     },
     end: (place) => place.run('CONFIG SET key-load-delay 0'),
