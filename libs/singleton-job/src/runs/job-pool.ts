@@ -18,8 +18,8 @@ const REPORT_STOP_MS = 1_000;
 /** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
 export class JobPool {
   readonly #jobs = new Map<string, JobRunner>();
-  readonly #monitor: Monitor;
-  readonly #rebalancing: Rebalancing | undefined;
+  readonly #monitor = new Monitor(this.parts.clock, this.parts.notify, () => this.jobs);
+  readonly #rebalancing = new Rebalancing(this.parts.replica, () => this.jobs);
   state: 'new' | 'started' | 'stopped' = 'new';
   #stopped: Promise<void> | undefined;
 
@@ -27,11 +27,7 @@ export class JobPool {
     private readonly options: ResolvedOptions,
     /** What all jobs share. */
     private readonly parts: Omit<RunnerParts, 'job'>,
-  ) {
-    const runners = (): readonly JobRunner[] => this.jobs;
-    this.#rebalancing = options.rebalance ? new Rebalancing(parts.replica, runners) : undefined;
-    this.#monitor = new Monitor(parts.clock, parts.notify, runners);
-  }
+  ) {}
 
   /** Every job, enabled or not, in the order in which they were added. */
   get jobs(): readonly JobRunner[] {
@@ -51,7 +47,7 @@ export class JobPool {
     if (this.state !== 'new') return;
     this.state = 'started';
     for (const runner of this.#jobs.values()) this.#compete(runner);
-    if (this.options.enabled) this.#rebalancing?.start();
+    if (this.options.enabled && this.options.rebalance) this.#rebalancing.start();
   }
 
   /** Adds a job, and competes for it when the replica has started. */
@@ -73,8 +69,7 @@ export class JobPool {
    * Later calls return the same promise.
    */
   stop(): Promise<void> {
-    this.#stopped ??= this.#stop();
-    return this.#stopped;
+    return (this.#stopped ??= this.#stop());
   }
 
   /**
@@ -97,7 +92,7 @@ export class JobPool {
   /** In three parts: runs finish by themselves, the others are aborted, and the last jobs are released. */
   async #stop(): Promise<void> {
     this.state = 'stopped';
-    this.#rebalancing?.stop();
+    this.#rebalancing.stop();
     const { clock, notify } = this.parts;
     const runners = this.jobs;
     const endMs = clock.now() + this.options.shutdownTimeoutMs;

@@ -5,7 +5,6 @@ import { backoffMs } from './backoff.js';
 import { type Timer } from '../base/time/clock.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { Sleeper } from './sleeper.js';
-import { type Job } from '../jobs/job.js';
 import { type Answer } from '../leadership/orders.js';
 import { type Candidate } from '../leadership/candidate.js';
 import { type Election, STAND_BACK_MS } from '../leadership/election.js';
@@ -23,11 +22,11 @@ import { whileLeaderLoop } from './while-leader-loop.js';
 /** A job of this replica: competes for it, and runs it during the terms that it wins, one at a time. */
 export class JobRunner implements Candidate {
   readonly isSpread = true;
-  readonly name: string;
-  readonly lifeMs: number;
-  readonly job: Job;
+  readonly job = this.parts.job;
+  readonly name = jobRecord(this.job.name);
+  readonly lifeMs = this.job.lockExpiryMs;
   /** The run in flight, and the last one. */
-  readonly runs: SingleFlight;
+  readonly runs = new SingleFlight(this.parts);
   /** Undefined: it does not compete for the job, which is disabled or not started yet. */
   election: Election | undefined;
   #initialDelay: Timer | undefined;
@@ -41,12 +40,7 @@ export class JobRunner implements Candidate {
     private readonly parts: RunnerParts,
     /** Called when a term begins, with its signal. */
     private readonly watch: (signal: AbortSignal) => void,
-  ) {
-    this.job = parts.job;
-    this.name = jobRecord(parts.job.name);
-    this.lifeMs = parts.job.lockExpiryMs;
-    this.runs = new SingleFlight(parts);
-  }
+  ) {}
 
   /** Nothing of a term runs. */
   get isIdle(): boolean {
@@ -164,14 +158,8 @@ export class JobRunner implements Candidate {
 
 function tickLoop(parts: TickLoopParts): Promise<void> {
   const { schedule } = parts.job;
-  switch (schedule.kind) {
-    case 'fixed-rate':
-      return fixedRateLoop(schedule, parts);
-    case 'interval':
-      return intervalLoop(schedule, parts);
-    case 'cron':
-      return new CronLoop(schedule, parts).run();
-    case 'while-leader':
-      return whileLeaderLoop(schedule, parts);
-  }
+  if (schedule.kind === 'fixed-rate') return fixedRateLoop(schedule, parts);
+  if (schedule.kind === 'interval') return intervalLoop(schedule, parts);
+  if (schedule.kind === 'cron') return new CronLoop(schedule, parts).run();
+  return whileLeaderLoop(schedule, parts);
 }

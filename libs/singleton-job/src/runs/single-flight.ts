@@ -135,7 +135,7 @@ export class SingleFlight {
 /** One run, from its start until the method has ended, also if it ignores its signal. */
 export class Run implements RunControl {
   readonly info: RunInfo;
-  readonly missed: MissedOccurrences | null;
+  readonly missed = this.begun.missed ?? null;
   /** How its method ended. Undefined: it has not. */
   outcome: Exclude<RunFacts['outcome'], undefined> | undefined;
   /** Whether the method was called. False: the lease ended before that, so no run of the job has to end. */
@@ -143,7 +143,7 @@ export class Run implements RunControl {
   /** Why the signal has fired. Undefined: it has not. */
   abortCode: RunAbortCode | undefined;
   /** Whether the store has its start: then it gets its end at once. */
-  #isWritten: boolean;
+  #isWritten = this.begun.isWritten === true;
   readonly #startedMs: number;
   #aborting: AbortController | undefined;
   #abortedMs = Infinity;
@@ -156,13 +156,11 @@ export class Run implements RunControl {
     private readonly begun: Start,
   ) {
     const { job, clock, notify } = parts;
-    const { scheduledAt, cause, missed = null, term, isWritten = false } = begun;
+    const { scheduledAt, cause, term } = begun;
     const { name, schedule, timeoutMs } = job;
     const { fencingToken } = term;
     const startedAt = new Date(clock.wallNow());
     this.info = Object.freeze({ job: name, kind: schedule.kind, cause, scheduledAt, startedAt, fencingToken });
-    this.missed = missed;
-    this.#isWritten = isWritten;
     notify('runStarted', this.info);
     this.#startedMs = clock.now();
     if (timeoutMs !== undefined) this.#timeout = clock.setTimer(timeoutMs, this.abort.bind(this, 'TIMEOUT'));

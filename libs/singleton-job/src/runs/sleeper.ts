@@ -15,13 +15,12 @@ export class Sleeper {
   #resolve: (() => void) | undefined;
   #until: Promise<unknown> | undefined;
   /** Whether the signal has aborted. A loop reads it at each turn, where `signal.aborted` is slow. */
-  isOver: boolean;
+  isOver = this.signal.aborted;
 
   constructor(
     private readonly clock: Clock,
     readonly signal: AbortSignal,
   ) {
-    this.isOver = signal.aborted;
     signal.addEventListener('abort', () => {
       this.isOver = true;
       this.#wake();
@@ -53,10 +52,7 @@ export class Sleeper {
   #arm(dueMs: number): void {
     const restMs = dueMs - this.clock.now();
     if (restMs <= 0) this.#wake();
-    else
-      this.#timer = this.clock.setTimer(Math.max(Math.floor(restMs), 1), () => {
-        this.#arm(dueMs);
-      });
+    else this.#timer = this.clock.setTimer(Math.max(Math.floor(restMs), 1), this.#arm.bind(this, dueMs));
   }
 
   readonly #wake = (): void => {
