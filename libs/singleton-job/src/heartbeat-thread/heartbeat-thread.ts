@@ -128,10 +128,7 @@ export class HeartbeatThread implements HeartbeatBackup {
       if (typeof message === 'object') failed(new Error(message.unreachable));
       if (message !== WANTS_CONNECTION) return;
       // after a failure the thread goes on with the last connection, and says so if that does not work
-      const send = (connection: unknown): void => {
-        worker.postMessage(connection);
-      };
-      storeOptions.readConnection?.().then(send, () => undefined);
+      storeOptions.readConnection?.().then(worker.postMessage.bind(worker), () => undefined);
     });
     worker.on('error', failed);
     worker.on('exit', (code) => {
@@ -157,8 +154,6 @@ async function untilReady(worker: Worker): Promise<void> {
     once(worker, 'message', { signal }).then(([message]) => (message === READY ? undefined : 'it is another program')),
     once(worker, 'exit', { signal }).then(([code]) => `it ended with code ${String(code)} before it was ready`),
     delay(START_LIMIT_MS, `it was not ready within ${START_LIMIT_MS / 1_000} s`, { signal }),
-  ]).finally(() => {
-    ending.abort();
-  });
+  ]).finally(ending.abort.bind(ending));
   if (problem !== undefined) throw new Error(problem);
 }

@@ -42,9 +42,7 @@ async function run({ storeOptions, isReadAnew, port, ended }: HeartbeatThreadDat
     // only the main thread needs messages
     store: await openStore({ ...storeOptions, readConnection, subscribes: false }),
     clock: new SystemClock(),
-    report: (report) => {
-      port.postMessage(report);
-    },
+    report: port.postMessage.bind(port),
     reportUnreachable: ({ message }) => {
       main.postMessage({ unreachable: message } satisfies ThreadMessage);
     },

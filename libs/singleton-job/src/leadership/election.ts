@@ -73,9 +73,7 @@ export class Election {
   edit<T>(edit: Edit<T>): Promise<T | undefined> {
     const result = this.#edits.add(edit, this.refresh());
     this.touch();
-    return result.finally(() => {
-      this.touch();
-    });
+    return result.finally(this.touch.bind(this));
   }
 
   /** The replica looks at it now. */

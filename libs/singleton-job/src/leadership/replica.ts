@@ -322,9 +322,7 @@ export class Replica implements StoreListener {
       for (const name of request.read) this.heartbeat.wish(name);
     } else {
       this.leases.answered(sync, result);
-      request.read.forEach((name, index) => {
-        this.#seen(name, seenRecord(result.records[index]), order);
-      });
+      for (const [index, name] of request.read.entries()) this.#seen(name, seenRecord(result.records[index]), order);
     }
     for (const election of this.#elections.values()) {
       election.term?.confirmed();

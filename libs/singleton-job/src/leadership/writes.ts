@@ -73,9 +73,7 @@ export class Outbox {
       const order = heartbeat.nextOrder();
       // an answer that was under way while the incarnation changed says nothing about the data of now
       const ofNow = incarnation === view.incarnation.id ? revisions : [];
-      writes.forEach(({ answered }, index) => {
-        answered({ revision: ofNow[index], failure, order });
-      });
+      for (const [index, { answered }] of writes.entries()) answered({ revision: ofNow[index], failure, order });
     });
     const names = writes.flatMap(({ ask, isPublished }, index) =>
       isPublished && (failure ?? revisions[index]) !== undefined ? ask.name : [],

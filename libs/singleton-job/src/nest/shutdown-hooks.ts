@@ -24,9 +24,7 @@ export function watchShutdownHooks(
     );
   }, LOOK_AFTER_MS);
   timer.unref();
-  return () => {
-    clearTimeout(timer);
-  };
+  return clearTimeout.bind(undefined, timer);
 }
 
 /** Jest, Vitest and `node --test` set these variables in the processes of tests. */

@@ -88,8 +88,5 @@ export function metricsObserver(
     result.observe(clockOffset, clockOffsetMs / MS_PER_SECOND);
   };
   meter.addBatchObservableCallback(observe, gauges);
-  const stop = (): void => {
-    meter.removeBatchObservableCallback(observe, gauges);
-  };
-  return { observer, stop };
+  return { observer, stop: meter.removeBatchObservableCallback.bind(meter, observe, gauges) };
 }

@@ -43,10 +43,7 @@ export function notifyAll(observers: readonly JobObserver[], own: readonly JobOb
     try {
       const returned = callback();
       // checked by its shape: a promise may come from another realm or from a promise library
-      if (isThenable(returned))
-        Promise.resolve(returned).catch((error: unknown) => {
-          failed(event, error);
-        });
+      if (isThenable(returned)) Promise.resolve(returned).catch(failed.bind(undefined, event));
     } catch (error: unknown) {
       failed(event, error);
     }

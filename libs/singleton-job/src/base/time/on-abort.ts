@@ -2,7 +2,5 @@
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
   signal.addEventListener('abort', act);
   if (signal.aborted) act();
-  return () => {
-    signal.removeEventListener('abort', act);
-  };
+  return signal.removeEventListener.bind(signal, 'abort', act);
 }

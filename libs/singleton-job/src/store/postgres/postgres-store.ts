@@ -77,13 +77,10 @@ export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSes
 
   protected newSubscriber(lost: Lost): Promise<PostgresSession> {
     return this.#sessionOf(lost, async ({ client, query }) => {
-      client.on(
-        'notification',
-        ({ channel, payload = '' }: { readonly channel: string; readonly payload?: string }) => {
-          if (channel === this.#ownChannel) this.#arrived();
-          else this.listeners.each((listener) => listener.hint?.(namesIn(payload)));
-        },
-      );
+      client.on('notification', ({ channel, payload = '' }: Partial<Record<'channel' | 'payload', string>>) => {
+        if (channel === this.#ownChannel) this.#arrived();
+        else this.listeners.each((listener) => listener.hint?.(namesIn(payload)));
+      });
       for (const channel of [this.#channel, this.#ownChannel]) await query(`LISTEN "${channel}"`);
     });
   }
