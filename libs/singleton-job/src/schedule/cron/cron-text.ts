@@ -14,10 +14,20 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['@weekends', '0 0 * * 0,6'],
 ]);
 
-/** A cron expression as it was written, with single spaces. An alias is replaced by its fields. */
+/**
+ * A cron expression as it was written, with single spaces. An alias is replaced by its fields.
+ *
+ * @throws InvalidScheduleError for an alias that does not exist
+ */
 export function canonical(expression: string): string {
   const words = expression.trim().split(/\s+/).join(' ');
-  return words.startsWith('@') ? spellOut(words) : words;
+  if (!words.startsWith('@')) return words;
+  const fields = ALIASES.get(words.toLowerCase());
+  if (fields !== undefined) return fields;
+  const fix = words.toLowerCase() === '@reboot' ? ': no job runs at start, do that in a Nest lifecycle hook' : '';
+  throw new InvalidScheduleError(
+    `cron expression must have fields or be one of ${[...ALIASES.keys()].join(', ')}, got '${words}'${fix}`,
+  );
 }
 
 /**
@@ -32,15 +42,5 @@ export function splitCron(expression: string): readonly string[] {
   throw new InvalidScheduleError(
     'cron expression must have 5 or 6 fields (minute hour day month weekday, with seconds in front if 6), ' +
       `got '${expression}' (${fields.length} ${fields.length === 1 ? 'field' : 'fields'})`,
-  );
-}
-
-/** @throws InvalidScheduleError for an alias that does not exist */
-function spellOut(alias: string): string {
-  const expression = ALIASES.get(alias.toLowerCase());
-  if (expression !== undefined) return expression;
-  const fix = alias.toLowerCase() === '@reboot' ? ': no job runs at start, do that in a Nest lifecycle hook' : '';
-  throw new InvalidScheduleError(
-    `cron expression must have fields or be one of ${[...ALIASES.keys()].join(', ')}, got '${alias}'${fix}`,
   );
 }
