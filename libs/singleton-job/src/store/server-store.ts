@@ -33,28 +33,24 @@ export interface ServerStoreOptions<C> {
 export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S extends Session> implements Store {
   abstract readonly name: string;
   protected readonly listeners = new Listeners();
-  protected readonly requests: Connection<S>;
+  protected readonly requests: Connection<S> = this.#newConnection({
+    newSession: this.newSession.bind(this),
+    onReady: () => {
+      if (this.options.subscribes !== false) this.#subscribe();
+      this.listeners.each((listener) => listener.connected?.());
+    },
+    onLost: (error) => {
+      void this.hints?.close();
+      this.listeners.listening(false);
+      this.listeners.each((listener) => listener.disconnected?.(error));
+    },
+  });
   /** For each new session of {@link requests}. */
   protected hints: Connection<S> | undefined;
   /** Of all leases that it has kept. */
-  protected shortestLifeMs: number;
+  protected shortestLifeMs = this.options.shortestLifeMs ?? 10_000;
 
-  constructor(protected readonly options: O) {
-    const { subscribes = true, shortestLifeMs = 10_000 } = options;
-    this.shortestLifeMs = shortestLifeMs;
-    this.requests = this.#newConnection({
-      newSession: this.newSession.bind(this),
-      onReady: () => {
-        if (subscribes) this.#subscribe();
-        this.listeners.each((listener) => listener.connected?.());
-      },
-      onLost: (error) => {
-        void this.hints?.close();
-        this.listeners.listening(false);
-        this.listeners.each((listener) => listener.disconnected?.(error));
-      },
-    });
-  }
+  constructor(protected readonly options: O) {}
 
   sync(request: SyncRequest): Promise<SyncResult> {
     this.shortestLifeMs = Math.min(this.shortestLifeMs, ...[...request.renew, ...request.grant].map(lifeOf));
