@@ -26,9 +26,7 @@ const CONNECTION_LIMIT_MS = 250;
 /** Asks the main thread for the connection of each client. */
 function askMainThread(main: MessagePort, first: ConnectionOptions): ReadConnection {
   let latest = first;
-  main.on('message', (connection: ConnectionOptions) => {
-    latest = connection;
-  });
+  main.on('message', (connection: ConnectionOptions) => (latest = connection));
   return async () => {
     main.postMessage(WANTS_CONNECTION satisfies ThreadMessage);
     await once(main, 'message', { signal: AbortSignal.timeout(CONNECTION_LIMIT_MS) }).catch(() => undefined);

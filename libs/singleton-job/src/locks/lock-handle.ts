@@ -24,9 +24,7 @@ export class LockHandle implements AsyncDisposable {
     this.fencingToken = term.fencingToken;
     this.#term = term;
     this.#giveBack = giveBack;
-    onAbort(term.signal, () => {
-      this.#lose('may be held by another holder now');
-    });
+    onAbort(term.signal, this.#lose.bind(this, 'may be held by another holder now'));
   }
 
   /**
