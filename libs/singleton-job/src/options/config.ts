@@ -30,9 +30,8 @@ export interface SingletonJobConfigOptions {
  * export const jobsConfig = createSingletonJobConfig({ prefix: 'JOBS' });
  * ```
  */
-export function createSingletonJobConfig({
-  prefix = OPTION_PREFIX,
-}: SingletonJobConfigOptions = {}): SingletonJobConfig {
+export function createSingletonJobConfig(options: SingletonJobConfigOptions = {}): SingletonJobConfig {
+  const { prefix = OPTION_PREFIX } = options;
   if (!PREFIX.test(prefix)) {
     const given = `prefix must be capitals and digits with single underscores between them, got '${prefix}'`;
     throw new InvalidOptionsError([`${given}: write it as in 'JOBS', without one at the end`]);

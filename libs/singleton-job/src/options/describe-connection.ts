@@ -5,10 +5,8 @@ import { type ResolvedOptions } from './resolve-options.js';
 const MOST_SERVERS = 3;
 
 /** Where the locks are, for the log, without user, password and query. Undefined: nothing is locked. */
-export function describeStore({
-  store,
-  connection,
-}: Pick<ResolvedOptions, 'store' | 'connection'>): string | undefined {
+export function describeStore(options: Pick<ResolvedOptions, 'store' | 'connection'>): string | undefined {
+  const { store, connection } = options;
   if (store !== undefined) return store === 'memory' ? store : 'a store of your own';
   if (connection === undefined || typeof connection === 'string') return connection && describeUrl(connection);
   if (isPostgres(connection)) return `PostgreSQL at ${describeServer(optionsOf(connection.postgres), 5432)}`;

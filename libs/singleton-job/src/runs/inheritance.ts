@@ -28,13 +28,11 @@ export function isClaimed(schedule: AnySchedule): boolean {
 export function inherit(schedule: AnySchedule, backlog: Backlog): OwnFields {
   const { left, claimsLostUntil, takenAt, lostLeader } = backlog;
   const change = changeOf(schedule, backlog);
+  const isCron = schedule.kind === 'cron';
   const run = left.run && notAhead(left.run, takenAt);
   // a cron job without one begins now
-  const { lastScheduledAt = schedule.kind === 'cron' ? takenAt : 0 } = change === 'kind' ? {} : left;
-  const begin =
-    schedule.kind === 'cron'
-      ? Math.max(lastScheduledAt, claimsLostUntil, change === 'none' ? 0 : takenAt)
-      : lastScheduledAt;
+  const { lastScheduledAt = isCron ? takenAt : 0 } = change === 'kind' ? {} : left;
+  const begin = isCron ? Math.max(lastScheduledAt, claimsLostUntil, change === 'none' ? 0 : takenAt) : lastScheduledAt;
   const isEndUnknown = schedule.kind === 'interval' && !isClaimed(schedule) && lostLeader !== undefined;
   const ended =
     interruptedRun(run, takenAt) ??
