@@ -111,13 +111,10 @@ export function leftBehind(
   { own, fencingToken }: Pick<Term, 'own' | 'fencingToken'> = { own: {}, fencingToken: -1 },
 ): OwnFields {
   const isMine = fencingToken >= (value.fencingToken ?? 0);
-  const lastScheduledAt =
-    own.lastScheduledAt === undefined
-      ? value.lastScheduledAt
-      : Math.max(value.lastScheduledAt ?? 0, own.lastScheduledAt);
+  const lastScheduledAt = Math.max(value.lastScheduledAt ?? -Infinity, own.lastScheduledAt ?? -Infinity);
   // a claim without an answer may be there
   const run = isMine && (own.run?.startedAt ?? -1) >= (value.run?.startedAt ?? -1) ? own.run : value.run;
-  return { ...(lastScheduledAt !== undefined && { lastScheduledAt }), ...(run !== undefined && { run }) };
+  return { ...(lastScheduledAt > -Infinity && { lastScheduledAt }), ...(run !== undefined && { run }) };
 }
 
 /** The last run of a leader that is gone gets an end, so that it is reported once. Undefined: it has one. */
