@@ -98,26 +98,21 @@ export class JobPool {
     const endMs = clock.now() + this.options.shutdownTimeoutMs;
     const abortMs = endMs - RELEASE_MS - ABORT_MS;
     const report = clock.setTimer(Math.min(REPORT_STOP_MS, (abortMs - clock.now()) / 2), () => {
-      for (const { inFlight } of runners.map(({ runs }) => runs)) {
+      for (const { info, elapsedMs, abortCode } of runners.flatMap(({ runs }) => runs.inFlight ?? [])) {
         // a timer may be late: the signal fires next
-        const abortInMs = inFlight?.abortCode === undefined ? Math.max(abortMs - clock.now(), 1) : 0;
-        if (inFlight !== undefined)
-          notify('shutdownDelayed', { ...inFlight.info, elapsedMs: inFlight.elapsedMs, abortInMs });
+        const abortInMs = abortCode === undefined ? Math.max(abortMs - clock.now(), 1) : 0;
+        notify('shutdownDelayed', { ...info, elapsedMs, abortInMs });
       }
     });
-    const untilEnded = (atMs: number, some = runners): Promise<void> =>
-      within(clock, atMs - clock.now(), Promise.all(some.map((runner) => runner.withdraw('shutdown'))));
+    const untilEnded = (atMs: number, isMeant: (runner: JobRunner) => boolean = Boolean): Promise<void> => {
+      const ends = runners.filter(isMeant).map((runner) => runner.withdraw('shutdown'));
+      return within(clock, atMs - clock.now(), Promise.all(ends));
+    };
 
     await untilEnded(abortMs);
     for (const { runs } of runners) runs.close('SHUTDOWN');
-    await untilEnded(
-      endMs - RELEASE_MS,
-      runners.filter(({ runs }) => runs.isBusy),
-    );
+    await untilEnded(endMs - RELEASE_MS, ({ runs }) => runs.isBusy);
     report.cancel();
-    await untilEnded(
-      endMs,
-      runners.filter(({ runs }) => !runs.isBusy),
-    );
+    await untilEnded(endMs, ({ runs }) => !runs.isBusy);
   }
 }
