@@ -31,10 +31,10 @@ export function declaredClassName(prototype: object): string | undefined {
 }
 
 /**
- * Decorates a method that takes a `JobRun`, or nothing. It only records: mistakes are reported when the application
- * starts. The class must be a provider or a controller.
+ * Decorates a method that takes a `JobRun`, or another `Argument`, or nothing. It only records: mistakes are reported
+ * when the application starts. The class must be a provider or a controller.
  */
-export type JobDecorator = <T extends (run: JobRun) => unknown>(
+export type JobDecorator<Argument = JobRun> = <T extends (argument: Argument) => unknown>(
   target: object,
   method: string | symbol,
   descriptor: TypedPropertyDescriptor<T>,

@@ -1,4 +1,5 @@
 import { type JobEvents } from '../base/events/events.js';
+import { type JobDecorator } from './job.decorators.js';
 import { MemberMetadata } from './member-metadata.js';
 
 /** The names of events. */
@@ -17,13 +18,7 @@ export const EVENTS = new MemberMetadata<string>('events');
  * }
  * ```
  */
-export function OnJobEvent<E extends keyof JobEvents>(
-  event: E,
-): <T extends (payload: JobEvents[E]) => unknown>(
-  target: object,
-  method: string | symbol,
-  descriptor: TypedPropertyDescriptor<T>,
-) => void {
+export function OnJobEvent<E extends keyof JobEvents>(event: E): JobDecorator<JobEvents[E]> {
   return (target, method) => {
     EVENTS.record(target, method, event);
   };
