@@ -107,8 +107,7 @@ export class CronLoop {
     const { runs, sleeper } = this.parts;
     runs.inFlight?.abort('SUPERSEDED');
     this.#hasWaited = true;
-    const pushedAside = this.#unhandled(newest - 1);
-    if (pushedAside !== undefined) this.#giveUp(pushedAside);
+    this.#giveUp(this.#unhandled(newest - 1));
     const nextMs = (this.schedule.next(newest) ?? Infinity) - now();
     await sleeper.sleep(Math.max(nextMs, 1), runs.whenIdle());
   }
@@ -130,14 +129,12 @@ export class CronLoop {
     const cause = this.#isPromotion || (!this.#hasWaited && now() - newest > ON_TIME_MS) ? 'misfire' : 'schedule';
     const missed = this.#missedBefore(newest);
     // before the claim, which hides them from the next leader
-    const older = this.#unhandled(newest - 1);
-    if (older !== undefined) this.#giveUp(older);
+    this.#giveUp(this.#unhandled(newest - 1));
     const after = this.#handled;
     const before = term.own.run;
     const facts = factsOf(term, { occurrence: newest });
-    const mayStart = await runs.claim(term, { lastScheduledAt: newest, run: facts });
     // what was claimed and may not start is reported by the next leader
-    if (!mayStart) return;
+    if (!(await runs.claim(term, { lastScheduledAt: newest, run: facts }))) return;
     if (!isInTime()) {
       this.#report('late', after, newest);
       term.set({ run: before });
@@ -167,8 +164,9 @@ export class CronLoop {
     return Object.freeze({ from: new Date(from), to: new Date(to), count, mayHaveRun: from < this.#doubtfulUpTo });
   }
 
-  /** Reports what is due up to this occurrence. No replica starts it any more. */
-  #giveUp(upTo: number): void {
+  /** Reports what is due up to this occurrence, if any. No replica starts it any more. */
+  #giveUp(upTo: number | undefined): void {
+    if (upTo === undefined) return;
     this.#report('late', this.#handled, upTo);
     this.parts.term.set({ lastScheduledAt: upTo });
   }
