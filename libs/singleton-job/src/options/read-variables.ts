@@ -3,7 +3,7 @@ import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
 import { type OptionTable, settable, type VariableKind } from './option-table.js';
 import { type SingletonJobOptions } from './singleton-job.options.js';
 import { didYouMean } from './suggest.js';
-import { ENABLED_VARIABLE, FROM_VARIABLES, type FromVariables, optionInVariable } from './variables.js';
+import { ENABLED_VARIABLE, FROM_VARIABLES, type FromVariables, optionInVariable, type Variables } from './variables.js';
 
 /**
  * The options of the module as variables set them. An option whose variable is not set is left out, `projectName` too.
@@ -21,10 +21,7 @@ const OF_KUBERNETES = /^(SERVICE_(HOST|PORT)|PORT_\d+_|PORT=(tcp|udp|sctp):)/;
  * The options that variables set; the others are left out. The checks at start-up see that they came from variables,
  * and report those that set none.
  */
-export function readVariables(
-  variables: Readonly<Record<string, string | undefined>>,
-  name: string,
-): OptionsFromEnvironment {
+export function readVariables(variables: Variables, name: string): OptionsFromEnvironment {
   const prefix = `${name}_`;
   const options: Record<string, unknown> = {};
   // no prototype, because a job may be called '__proto__'
@@ -42,16 +39,14 @@ export function readVariables(
     const table: OptionTable = job === undefined ? MODULE_OPTIONS : OVERRIDES;
     const option = settable(table).find((key) => optionInVariable(key) === (ofJob ?? rest));
     if (option === undefined) problems.push(mistakeIn(variable, ofJob ?? rest, table, prefix));
-    else (job === undefined ? options : (jobs[job] ??= {}))[option] = read(text, table[option]?.type.variable);
+    else (job === undefined ? options : (jobs[job] ??= {}))[option] = valueOf(text, table[option]?.type.variable);
   }
-  return {
-    ...options,
-    [FROM_VARIABLES]: { prefix, jobs, problems } satisfies FromVariables,
-  } as unknown as OptionsFromEnvironment;
+  const read: FromVariables = { prefix, jobs, problems };
+  return { ...options, [FROM_VARIABLES]: read } as unknown as OptionsFromEnvironment;
 }
 
 /** A text that its option does not take stays as it is, for the check of that option. */
-function read(text: string, kind: VariableKind = 'text'): string | number | boolean {
+function valueOf(text: string, kind: VariableKind = 'text'): string | number | boolean {
   if (kind === 'text') return text;
   // warnAfter is a duration or false
   if (text === 'false') return false;

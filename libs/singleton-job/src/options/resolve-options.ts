@@ -10,10 +10,9 @@ import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
 import { toNodeId } from './names.js';
 import { type Given, Place, readOptions, type Resolved, settable, withDefaults } from './option-table.js';
 import { type Overrides, readOverrides } from './overrides.js';
-import { ENABLED_VARIABLE, fromVariables, OPTION_PREFIX, optionInVariable } from './variables.js';
+import { ENABLED_VARIABLE, fromVariables, OPTION_PREFIX, optionInVariable, type Variables } from './variables.js';
 
 type Raw = Readonly<Record<string, unknown>>;
-type Variables = Readonly<Record<string, string | undefined>>;
 type GivenOptions = Given<typeof MODULE_OPTIONS>;
 
 /**

@@ -1,5 +1,8 @@
 import { editDistance } from './suggest.js';
 
+/** As in `process.env`. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
 /** What the variables of `singletonJobConfig` begin with, before `_`. */
 export const OPTION_PREFIX = 'SINGLETON_JOB';
 
@@ -41,7 +44,7 @@ const THREE_WORDS = /^[a-z]+(_[a-z]+){0,2}$/i;
 const MOST_MISSPELT = 2;
 
 /** The variables that may be meant to switch all jobs off, and do not: {@link ENABLED_VARIABLE} is not set. */
-export function misspeltVariables(variables: Readonly<Record<string, string | undefined>> = process.env): string[] {
+export function misspeltVariables(variables: Variables = process.env): string[] {
   if ((variables[ENABLED_VARIABLE] ?? '') !== '') return [];
   return Object.keys(variables).filter((name) => {
     const switchesOff = !['', 'true', undefined].includes(variables[name]);
