@@ -63,9 +63,9 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 /** A copy, because an observer could write to properties and dates at run time. Errors are not copied. */
 function ownCopy<T extends object>(payload: T): T {
-  const copies = Object.entries(payload).map(([key, value]: [string, unknown]) => [
-    key,
-    types.isDate(value) ? new Date(value) : value,
-  ]);
-  return Object.fromEntries(copies) as T;
+  return Object.fromEntries(Object.entries(payload).map(([key, value]) => [key, ownDate(value)])) as T;
+}
+
+function ownDate(value: unknown): unknown {
+  return types.isDate(value) ? new Date(value) : value;
 }
