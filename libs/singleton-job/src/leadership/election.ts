@@ -112,10 +112,10 @@ export class Election {
     return this.term?.release === undefined ? this.term : undefined;
   }
 
-  /** This replica competes now, and knows of no living leader. */
+  /** This replica competes now, the store has answered, and no living leader is known. */
   get isLeaderless(): boolean {
     const { candidate, replica } = this;
-    const isCompeting = this.isWanted && !replica.isClosing && candidate.isIdle;
+    const isCompeting = this.isWanted && !replica.isClosing && !replica.view.isEmpty && candidate.isIdle;
     if (!isCompeting || replica.clock.now() < this.#standBackUntil) return false;
     return this.pausedAt === undefined && this.leader === undefined;
   }
