@@ -16,7 +16,7 @@ export interface NamedJob {
 }
 
 /**
- * Notes jobs that share a name, so that their locks would be the same, and variables that stand for several of them.
+ * Notes jobs that share a name, so that they would share a record, and variables that stand for several of them.
  */
 export function checkNames(jobs: readonly NamedJob[], options: ResolvedOptions, problems: string[]): void {
   const byName = new Map<string, NamedJob[]>();

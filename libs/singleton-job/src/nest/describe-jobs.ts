@@ -3,7 +3,7 @@ import { type Job } from '../jobs/job.js';
 /** How many jobs are listed by name: an application may have a thousand. */
 const MOST_JOBS = 10;
 
-/** The number of jobs, where their locks are, and the first ten jobs. */
+/** The number of jobs, where their records are, and the first ten jobs. */
 export function describeJobs(jobs: readonly Job[], place: string | undefined): string {
   const listed = jobs
     .slice(0, MOST_JOBS)

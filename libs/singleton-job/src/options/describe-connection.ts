@@ -4,7 +4,7 @@ import { type ResolvedOptions } from './resolve-options.js';
 
 const MOST_SERVERS = 3;
 
-/** Where the locks are, for the log, without user, password and query. Undefined: nothing is locked. */
+/** Where the records are, for the log, without user, password and query. Undefined: there is no store. */
 export function describeStore(options: Pick<ResolvedOptions, 'store' | 'connection'>): string | undefined {
   const { store, connection } = options;
   if (store !== undefined) return store === 'memory' ? store : 'a store of your own';

@@ -56,8 +56,8 @@ export interface JobOptions extends AnyJobOptions {
    * As for the module.
    *
    * Reports a run that takes longer as slow (`runSlow`, a warning in the log), once, and once more if it continues
-   * after its abort. The run continues. The report comes up to one `heartbeatInterval` later; a run that ends before it
-   * is not reported. More: fewer warnings. Less: a stuck run is noticed sooner. `false`: never.
+   * after its abort. The run continues. The report comes up to 250 ms later; a run that ends before it is not
+   * reported. More: fewer warnings. Less: a stuck run is noticed sooner. `false`: never.
    *
    * @default that of the module
    */

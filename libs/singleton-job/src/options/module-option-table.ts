@@ -54,7 +54,7 @@ export const MODULE_OPTIONS = {
   heartbeatThread: { type: heartbeatThread },
   crashHandover: { type: boolean, default: true },
   nodeId: { type: nodeId },
-  // a second to wait for runs, a second after aborting them, and a second to release the locks
+  // a second to wait for runs, a second after aborting them, and a second to release the jobs
   shutdownTimeout: { type: duration({ leastMs: 3_000 }), default: 8_000 },
   timeZone: { type: timeZone, default: 'UTC' },
   misfireGrace: { type: duration({ leastMs: 0 }) },

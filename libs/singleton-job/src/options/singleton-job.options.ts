@@ -149,8 +149,8 @@ export interface SingletonJobOptions {
   /**
    * How long a stop may take. The stop time-out of the platform must be longer.
    *
-   * Docker waits 10 s. The time is for waiting for runs, a second after aborting them, and a second to release the
-   * locks. More: longer runs may finish. Less: a sooner exit.
+   * Docker waits 10 s. The time is for waiting for runs, a second after aborting them, and a second to release its
+   * jobs. More: longer runs may finish. Less: a sooner exit.
    *
    * @default '8s'
    * @see docs/production/shutdown.md
@@ -178,8 +178,8 @@ export interface SingletonJobOptions {
   /**
    * Logs a warning when a run takes longer, and one more if it continues after its abort. `false`: never.
    *
-   * It is the event `runSlow`. The run continues. The report comes up to one `heartbeatInterval` later; a run that ends
-   * before it is not reported. More: fewer warnings. Less: a stuck run is noticed sooner. A job can have its own.
+   * It is the event `runSlow`. The run continues. The report comes up to 250 ms later; a run that ends before it is not
+   * reported. More: fewer warnings. Less: a stuck run is noticed sooner. A job can have its own.
    *
    * @default '8s'
    */

@@ -4,7 +4,7 @@ import { type RunEnded, type RunInfo } from './run-info.js';
 
 /**
  * Every event of the library and its payload. Names are in the past tense. Each replica reports only its own events.
- * A lock of `LockService` has only `requestDenied`, whose `job` begins with `lock/`.
+ * A lock of `LockService` has only `requestDenied` and the warning `RUNNER_FAILED`: both name it `lock/…`.
  *
  * To add an event, add it here, add a row to `docs/observability.md`, then run `npm run api`.
  */
@@ -119,7 +119,7 @@ export interface JobEvents {
   runSlow: RunInfo & {
     /** How long the run has taken so far, in milliseconds. */
     readonly elapsedMs: number;
-    /** The `warnAfter` of the job, in milliseconds. */
+    /** The `warnAfter` of the job, in milliseconds. 10 s for `@WhileLeader`, counted from its abort. */
     readonly warnAfterMs: number;
     /** Why its signal has fired, if it has. */
     readonly abortCode?: RunAbortedError['code'];
@@ -245,7 +245,7 @@ export interface JobEvents {
   };
   /**
    * A rare condition that a person should look at. The `code` is stable, the message is not. A store reports what puts
-   * locks at risk. Not called for what has an event of its own, and not called again when the condition ends.
+   * leases and records at risk. Not called for what has an event of its own, and not called again when the condition ends.
    */
   warning: {
     /**

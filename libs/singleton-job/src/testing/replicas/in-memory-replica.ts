@@ -57,7 +57,7 @@ export class InMemoryReplica {
   }
 
   /**
-   * Stops as on SIGTERM: no run starts, runs in flight may end, locks are released. Resolves when that is done. If a
+   * Stops as on SIGTERM: no run starts, runs in flight may end, jobs are released. Resolves when that is done. If a
    * run is in flight, advance the clock meanwhile.
    */
   async stop(): Promise<void> {
@@ -65,7 +65,7 @@ export class InMemoryReplica {
   }
 
   /**
-   * Ends as on SIGKILL: no lock is released and no event is sent. A run in flight continues in this test process, and
+   * Ends as on SIGKILL: no job is released and no event is sent. A run in flight continues in this test process, and
    * its signal does not fire.
    */
   kill(): void {
