@@ -32,6 +32,7 @@ export interface HeartbeatBackup {
 
 /** Tells the heartbeat thread what to renew, and raises deadlines by what it has renewed. */
 export class BackupLink {
+  /** What the thread was told last: it is told again only what differs. */
   #told: BackupState | undefined;
 
   constructor(

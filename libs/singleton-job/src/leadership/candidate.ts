@@ -26,7 +26,7 @@ export interface Candidate {
   inherit?(backlog: Backlog): OwnFields;
   /** A term begins. Its signal tells the end. */
   lead(term: Term): void;
-  /** Starts nothing more in this term, which is given back as soon as it is idle. Left out: it starts nothing. */
+  /** Starts nothing more in this term, which is released as soon as it is idle. Left out: it starts nothing. */
   drain?(reason: Reason<'leadershipReleased'>): void;
   /** A caller wants a run now: the answer, and what is done when the record shows it. Left out: there are no runs. */
   trigger?(term: Term, commandId: string): Answer;

@@ -64,7 +64,7 @@ describe('the grace period', () => {
     ['is not for a record without a holder in a first start', -Infinity, released, FIRST],
     ['is for a record with a holder in a first start', bySince, older, FIRST],
   ])('%s', (_rule, end, seen, but) => {
-    expect(decide.graceEnd(seen, { ...SIGHT, ...but }, { ...times, ...but })).toBe(end);
+    expect(decide.graceEndsAt(seen, { ...SIGHT, ...but }, { ...times, ...but })).toBe(end);
   });
 
   it.each<[string, number, SeenRecord, object]>([
@@ -74,7 +74,7 @@ describe('the grace period', () => {
     ['is for a record of before with a command', byOwnClock, steered, {}],
     ['is for an absent record, also in a first start', byOwnClock, ABSENT, FIRST],
   ])('after another incarnation %s', (_rule, end, seen, but) => {
-    expect(decide.graceEnd(seen, { ...SIGHT, ...SAW_ANOTHER, ...but }, { ...times, ...but })).toBe(end);
+    expect(decide.graceEndsAt(seen, { ...SIGHT, ...SAW_ANOTHER, ...but }, { ...times, ...but })).toBe(end);
   });
 });
 

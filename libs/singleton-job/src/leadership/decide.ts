@@ -31,7 +31,7 @@ export function isSettled(value: JobRecord, sight: Pick<Sight, 'incarnation'>): 
  * Whether nothing that its holder wrote later can be missing. A server of before that comes back may lack what was
  * written elsewhere since, until the holder writes again: a pause or a command may be of others.
  */
-export function isNewest({ value, isAsMet }: SeenRecord, sight: Sight): boolean {
+function isNewest({ value, isAsMet }: SeenRecord, sight: Sight): boolean {
   if (!isOfNow(value, sight)) return false;
   return !sight.sawAnother || (isAsMet !== true && value?.steeredIn !== sight.incarnation.id);
 }
@@ -54,7 +54,7 @@ export function standing({ value }: SeenRecord, sight: Sight): 'free' | 'held' |
  * A replica that has known another incarnation counts from when it met this one, because a server of before may come
  * back. A new process counts from `since`, by the clock of the store, or from when it met it, whichever ends sooner.
  */
-export function graceEnd(
+export function graceEndsAt(
   record: SeenRecord,
   sight: Sight,
   { now, storeNow, lifeMs }: { readonly now: number; readonly storeNow: number; readonly lifeMs: number },

@@ -13,8 +13,8 @@ import { type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
 /** A replica does not compete for so long after it stepped down, so that others take the job. */
 export const STAND_BACK_MS = 2_000;
-/** How long a term that is given back waits for its record, if that is not known. */
-const RELEASE_MS = 2_000;
+/** A term that is released ends after that, if the store does not show its record: its release is unconfirmed. */
+const UNCONFIRMED_MS = 2_000;
 
 /**
  * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by looking:
@@ -22,24 +22,34 @@ const RELEASE_MS = 2_000;
  */
 export class Election {
   readonly name = this.candidate.name;
-  /** Whether this replica competes. */
+  /** Whether this replica competes for the record. */
   isWanted = false;
+  /** What this replica has seen of the record. */
   readonly seen = new RecordView(this.replica);
+  /** The term of this replica, from the applied take until its end. Undefined: this replica does not lead. */
   term: OwnTerm | undefined;
-  /** The monotonic time of the next look. */
+  /** When it looks next without news, by the monotonic clock. -Infinity: in the next turn. Infinity: never. */
   lookAt = -Infinity;
+  /** The write of the record that is under way, and when the next one may leave. */
   readonly writer = new Writer();
+  /** What callers of this process want to write into the record. */
   readonly #edits = new Edits(this.replica);
+  /**
+   * When this replica takes the record, by the monotonic clock. It is drawn once when the record is found free. So more
+   * looks do not postpone the take. Undefined: the record is not free, or this replica does not compete.
+   */
   #takeAt: number | undefined;
-  #standBackUntil = -Infinity;
-  /** The term that was given back last, until the record shows that. */
-  #given: OwnTerm | undefined;
+  /** After a step-down this replica does not compete before that, by the monotonic clock. */
+  #standBackEndsAt = -Infinity;
+  /** The last term that ended by a release, until the release has been reported. */
+  #releasedTerm: OwnTerm | undefined;
+  /** The callers of {@link withdraw} that wait. They resolve when the election is idle. */
   #idle: (() => void)[] = [];
-  /** A look has thrown since the last term began. */
+  /** A look has thrown since the last term began. The error is reported once, not at each look. */
   #hasFailed = false;
 
   constructor(
-    /** A later one of the same record takes its place. */
+    /** The job or the lock that this replica competes for. A later one of the same name takes its place. */
     public candidate: Candidate,
     readonly replica: Replica,
   ) {}
@@ -53,7 +63,7 @@ export class Election {
   }
 
   /**
-   * Gives up the term, if there is one, and competes no more. Resolves when nothing runs and the record is released.
+   * Releases the term, if there is one, and competes no more. Resolves when nothing runs and the record is released.
    */
   withdraw(reason: Reason<'leadershipReleased'>): Promise<void> {
     this.isWanted = false;
@@ -63,7 +73,7 @@ export class Election {
     return isDone;
   }
 
-  /** Gives up the term, and does not compete for a while after that. */
+  /** Releases the term, and does not compete for a while after that. */
   stepDown(reason: Reason<'leadershipReleased'>, standBackMs = STAND_BACK_MS): void {
     this.#release(reason, standBackMs);
     this.touch();
@@ -97,7 +107,7 @@ export class Election {
     return this.term !== undefined || this.#edits.areOpen || (!this.candidate.isSpread && this.isWanted);
   }
 
-  /** The replica that leads, as far as this one knows: itself until it has given its term back. */
+  /** The replica that leads, as far as this one knows: itself until it has released its term. */
   get leader(): string | undefined {
     return this.term === undefined ? this.seen.leader : this.replica.id;
   }
@@ -107,7 +117,7 @@ export class Election {
     return this.seen.last.value?.pausedAt;
   }
 
-  /** The term in which runs may start. Undefined: this replica does not lead, or is giving its term back. */
+  /** The term in which runs may start. Undefined: this replica does not lead, or is releasing its term. */
   get activeTerm(): OwnTerm | undefined {
     return this.term?.release === undefined ? this.term : undefined;
   }
@@ -116,7 +126,7 @@ export class Election {
   get isLeaderless(): boolean {
     const { candidate, replica } = this;
     const isCompeting = this.isWanted && !replica.isClosing && !replica.view.isEmpty && candidate.isIdle;
-    if (!isCompeting || replica.clock.now() < this.#standBackUntil) return false;
+    if (!isCompeting || replica.clock.now() < this.#standBackEndsAt) return false;
     return this.pausedAt === undefined && this.leader === undefined;
   }
 
@@ -151,7 +161,7 @@ export class Election {
 
   #learn(record: SeenRecord, order: number): void {
     this.seen.learn(record, order);
-    if (record.value?.holder !== this.#given?.holder) this.#reportReleased(true);
+    if (record.value?.holder !== this.#releasedTerm?.holder) this.#reportReleased(true);
   }
 
   /** Another incarnation: nothing that was seen counts. */
@@ -205,7 +215,7 @@ export class Election {
     if (this.writer.isOpen || replica.view.isEmpty) return;
     if (record === undefined) {
       replica.heartbeat.wish(this.name);
-      this.#giveUp(term);
+      this.#abandonTerm(term);
       return;
     }
     // before anything else is written: no reclaim and no command of a caller here may hide the answer
@@ -244,7 +254,7 @@ export class Election {
       this.#takeAt = undefined;
       const mustRelease = standing === 'stray' && candidate.isIdle;
       // in data of before that came back it hides a later leader, who writes the record again
-      if (mustRelease && this.#isAt(this.seen.graceEnd(candidate.lifeMs)) && this.#mayWrite)
+      if (mustRelease && this.#isAt(this.seen.graceEndsAt(candidate.lifeMs)) && this.#mayWrite)
         this.#writeRelease(record.value ?? {});
       return;
     }
@@ -258,7 +268,7 @@ export class Election {
       this.#watch(record);
       return;
     }
-    if (!this.#isAt(this.seen.graceEnd(candidate.lifeMs))) return;
+    if (!this.#isAt(this.seen.graceEndsAt(candidate.lifeMs))) return;
     this.#takeAt ??= clock.now() + this.#takeDelayMs(record.value);
     if (this.#isAt(this.#takeAt) && this.#mayWrite) this.#tryToTake(record, lease);
   }
@@ -272,7 +282,7 @@ export class Election {
 
   #wants({ value, isUnreadable }: SeenRecord): boolean {
     if (!this.isWanted || this.replica.isClosing || isUnreadable || value?.pausedAt !== undefined) return false;
-    return this.candidate.isIdle && this.#isAt(this.#standBackUntil);
+    return this.candidate.isIdle && this.#isAt(this.#standBackEndsAt);
   }
 
   /** Another replica holds it: looks when its lease ends, unless it was renewed by then. */
@@ -284,8 +294,8 @@ export class Election {
     const lease = leaseOf(value.holder);
     // one that is over, but is still there, cannot be removed now: its row is locked
     const waitMs = view.leases.get(lease) === 0 ? heartbeat.intervalMs / 4 : 0;
-    if (!this.#isAt(view.endOf(lease) + waitMs)) return;
-    heartbeat.wish(this.name, this.isInHurry ? -Infinity : heartbeat.afterHerd);
+    if (!this.#isAt(view.endsAt(lease) + waitMs)) return;
+    heartbeat.wish(this.name, this.isInHurry ? -Infinity : heartbeat.afterHerdAt);
   }
 
   #tryToTake(record: SeenRecord, lease: Lease): void {
@@ -350,7 +360,7 @@ export class Election {
     if (!this.#mayWrite) return;
     term.leave();
     const value = decide.patched(record, term, order, this.replica.view.incarnation.id);
-    // the caller of a command has given up at its `until`
+    // after its `until` the caller of a command waits no more
     this.#write({ value, until: order?.until, isPublished: order !== undefined });
   }
 
@@ -373,8 +383,8 @@ export class Election {
     this.seen.lastTerm = term;
     term.finish(how);
     if (how === 'released') {
-      this.#given = term;
-      this.#standBackUntil = replica.clock.now() + (term.release?.standBackMs ?? 0);
+      this.#releasedTerm = term;
+      this.#standBackEndsAt = replica.clock.now() + (term.release?.standBackMs ?? 0);
     } else replica.observer.lost?.(term, how);
     this.touch();
   }
@@ -391,9 +401,9 @@ export class Election {
    * The store does not answer: what is claimed is not run, and the term ends. Its record is a stray then, which is
    * released when it is seen.
    */
-  #giveUp(term: OwnTerm | undefined): void {
+  #abandonTerm(term: OwnTerm | undefined): void {
     if (term?.release === undefined) return;
-    if (!this.#isAt(Math.max(term.release.at, this.writer.sentAt) + RELEASE_MS)) return;
+    if (!this.#isAt(Math.max(term.release.at, this.writer.sentAt) + UNCONFIRMED_MS)) return;
     term.refuseClaims();
     if (this.candidate.isIdle) this.#end('released');
   }
@@ -405,8 +415,8 @@ export class Election {
   }
 
   #reportReleased(confirmed: boolean): void {
-    const term = this.#given;
-    this.#given = undefined;
+    const term = this.#releasedTerm;
+    this.#releasedTerm = undefined;
     if (term?.release === undefined) return;
     const { reason } = term.release;
     this.replica.observer.released?.(term, { reason, confirmed, runInFlight: !this.candidate.isIdle });

@@ -134,7 +134,7 @@ describe('a look that all replicas take at one time', () => {
   ])('$rule', ({ leases, waitMs }) => {
     const { heartbeat } = setup();
     heartbeat.answered(leases);
-    expect(heartbeat.afterHerd).toBe(waitMs);
+    expect(heartbeat.afterHerdAt).toBe(waitMs);
   });
 });
 

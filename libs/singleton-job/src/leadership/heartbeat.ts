@@ -22,23 +22,28 @@ export interface Sync {
  * if a message is lost.
  */
 export class Heartbeat {
+  /** The names of the records that the next sync is to read. */
   readonly #wished = new Set<string>();
-  /** When the next sync leaves for what is wished. Infinity: nothing is. */
+  /** When the next sync leaves for what is wished, by the monotonic clock. Infinity: nothing is wished. */
   #wishedAt = -Infinity;
+  /** The sync that was sent and has neither been answered nor failed. */
   #underWay: Sync | undefined;
-  /** When the last sync left that read the next third. */
+  /** When the last sync left that read the next third of the names, by the monotonic clock. */
   #turnedAt = -Infinity;
+  /** How many names the thirds of this round have read: the next third begins there. */
   #cursor = 0;
+  /** After a failed sync none leaves before that, by the monotonic clock. */
   #retryAt = -Infinity;
+  /** The last number that {@link nextOrder} has given. */
   #lastOrder = 0;
-  /** See {@link afterHerd}. */
+  /** How long this replica waits before a look that all replicas take at one time. Drawn anew at each answer. */
   #herdMs = 0;
-  /** No message arrives: it reads all names each time. */
+  /** No hints arrive, so each regular sync reads all names. True until the store says that it listens for them. */
   isDeaf = true;
-  /** When the last sync left. */
+  /** When the last sync left, by the monotonic clock. */
   sentAt = -Infinity;
 
-  /** How often one leaves. */
+  /** How often a regular sync leaves. {@link adapt} shortens it for short leases. */
   intervalMs = this.usualIntervalMs;
 
   constructor(
@@ -107,7 +112,7 @@ export class Heartbeat {
   }
 
   /** For a look that all replicas take at one time: up to 2 ms later for each living lease, and an interval at most. */
-  get afterHerd(): number {
+  get afterHerdAt(): number {
     return this.clock.now() + this.#herdMs;
   }
 

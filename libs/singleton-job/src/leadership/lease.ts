@@ -1,9 +1,9 @@
 import { type Clock, type Instant } from '../base/time/clock.js';
-import { type LeaseId, lifeOf, type SyncRequest, type SyncResult } from '../store/store.js';
+import { type LeaseId, type SyncRequest, type SyncResult } from '../store/store.js';
 import { type Heartbeat, type Sync } from './heartbeat.js';
-import { type Holder, holderOf, leaseId } from '../store/lease-id.js';
+import { type Holder, holderOf, leaseId, lifeOf } from '../store/lease-id.js';
 
-/** Its owner stops relying on a lease so much of its life before the store ends it. */
+/** The part of its life, at its end, in which the store still keeps a lease and its owner does not rely on it. */
 const SAFETY_MARGIN = 0.1;
 
 /** How long the owner of a lease may rely on it after the request that renewed it was sent. */
@@ -20,11 +20,12 @@ export function isBefore(clock: Clock, { now, wall }: Instant): boolean {
 export class Lease {
   readonly lifeMs = lifeOf(this.id);
   /**
-   * Until then the owner relies on it: nine tenths of its life after the last confirmed request left. By the monotonic
-   * clock it is given up then. By the wall clock alone, which may jump, no run starts. Undefined: never confirmed.
+   * Until then the owner relies on the lease: nine tenths of its life after the last confirmed request left. Past it by
+   * the monotonic clock, the lease is over. Past it by the wall clock alone, which may jump, no run starts. Undefined:
+   * the store has not confirmed the lease yet.
    */
   deadline: Instant | undefined;
-  /** Not confirmed yet in this incarnation. */
+  /** The store has not confirmed the lease in this incarnation, so the next sync asks to grant it, not to renew it. */
   mustGrant = true;
 
   constructor(readonly id: LeaseId) {}
@@ -44,8 +45,11 @@ export class Lease {
 
 /** The leases of this replica that are in use: one for each `lockExpiry`. After one that has ended comes another id. */
 export class OwnLeases {
+  /** The leases in use, by `lifeMs`. */
   readonly #byLife = new Map<number, Lease>();
+  /** How many leases this replica has made: the number in the id of the last one. */
   #made = 0;
+  /** How many holders this replica has made: the number of the last attempt to take a record. */
   #attempts = 0;
 
   constructor(
@@ -98,7 +102,7 @@ export class OwnLeases {
       if (lease.deadline !== undefined && now >= lease.deadline.now) this.#byLife.delete(lease.lifeMs);
   }
 
-  /** All, and no run starts under them from now on. */
+  /** Ends all leases for this replica, whatever the store keeps: no run starts under them from now on. */
   disown(): void {
     for (const lease of this.all) lease.deadline = { now: -Infinity, wall: -Infinity };
     this.expire();

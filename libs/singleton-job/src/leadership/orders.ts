@@ -2,7 +2,7 @@ import { type Holder } from '../store/lease-id.js';
 import { type Command, type JobRecord, type OwnFields, shows } from './record.js';
 import { type View } from './view.js';
 
-/** The answer of a leader that gives the job back. */
+/** The answer of a leader that releases the job. */
 export const RELEASING = 'releasing';
 
 /** What a leader answers to a command. */
@@ -24,7 +24,7 @@ export type Order = Answer & Pick<Command, 'id' | 'until'>;
  * when the record shows it.
  */
 export class Orders {
-  /** The one whose answer is to be written. */
+  /** The command whose answer is to be written, until the record shows the answer. */
   pending: Order | undefined;
   /** Commands that were carried out, or there when the term began: an old snapshot may show them again. */
   readonly ignored = new Set([this.before?.id]);
@@ -46,7 +46,7 @@ export class Orders {
     return answer === RELEASING ? undefined : pending;
   }
 
-  /** The command to answer now. An answer that the record does not show is given up, when it cannot arrive any more. */
+  /** The command to answer now. An answer that the record does not show is cancelled when it cannot arrive any more. */
   next(command: Command | undefined, view: View): Command | undefined {
     const { pending } = this;
     if (pending !== undefined) {

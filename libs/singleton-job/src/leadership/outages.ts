@@ -9,9 +9,9 @@ const FAILURES_OF_OUTAGE = 2;
 
 interface Trouble {
   readonly isUnreachable: boolean;
-  readonly sinceMs: number;
+  readonly beganAt: number;
   /** When it is reported next. */
-  remindAtMs: number;
+  remindAt: number;
   /** It was reported that the function `connection` failed. */
   isExplained?: boolean;
 }
@@ -21,7 +21,9 @@ interface Trouble {
  * Without a job it concerns all jobs: the connection, or what all need. With a job it concerns its record only.
  */
 export class Outages {
+  /** What is wrong now, by job. Undefined: for all jobs. */
   readonly #troubles = new Map<string | undefined, Trouble>();
+  /** How many requests in a row have failed. */
   #failures = 0;
   /** When a heartbeat was answered last. */
   #answeredAt = -Infinity;
@@ -36,7 +38,7 @@ export class Outages {
   /** For how long the store cannot be reached. 0: it can. */
   get unreachableMs(): number {
     const trouble = this.#troubles.get(undefined);
-    return trouble?.isUnreachable ? this.clock.now() - trouble.sinceMs : 0;
+    return trouble?.isUnreachable ? this.clock.now() - trouble.beganAt : 0;
   }
 
   /** A sync failed, or a write. */
@@ -47,18 +49,18 @@ export class Outages {
       this.report(error);
   }
 
-  /** A heartbeat that was sent at `sentMs` was answered. */
-  answered(sentMs: number, isOtherServer: boolean): void {
+  /** A heartbeat that was sent at `sentAt` was answered. */
+  answered(sentAt: number, isOtherServer: boolean): void {
     this.#failures = 0;
     this.#answeredAt = this.clock.now();
     // writes may still be denied; but a replica that has nothing to write any more never learns that they are not
     const areWritesDenied = this.#answeredAt < this.#writeDeniedAt + FIRST_REMINDER_MS;
     const trouble = this.#troubles.get(undefined);
     // the answer may have arrived together with the end of its connection
-    if (trouble === undefined || sentMs < trouble.sinceMs || (areWritesDenied && !trouble.isUnreachable)) return;
+    if (trouble === undefined || sentAt < trouble.beganAt || (areWritesDenied && !trouble.isUnreachable)) return;
     this.#troubles.delete(undefined);
     if (!trouble.isUnreachable) return;
-    const outageMs = this.#answeredAt - trouble.sinceMs;
+    const outageMs = this.#answeredAt - trouble.beganAt;
     this.notify('storeRecovered', { outageMs, ...(isOtherServer && { hasRestarted: true }) });
   }
 
@@ -83,14 +85,14 @@ export class Outages {
     const trouble =
       before?.isUnreachable === isUnreachable
         ? before
-        : { isUnreachable, sinceMs: Math.max(before?.sinceMs ?? now, this.#answeredAt), remindAtMs: now };
+        : { isUnreachable, beganAt: Math.max(before?.beganAt ?? now, this.#answeredAt), remindAt: now };
     this.#troubles.set(job, trouble);
     // the connection was lost before it was known why there is no other
     const isExplained = error.cause instanceof ConnectionFunctionError;
-    if (now < trouble.remindAtMs && (!isExplained || trouble.isExplained === true)) return;
+    if (now < trouble.remindAt && (!isExplained || trouble.isExplained === true)) return;
     trouble.isExplained ||= isExplained;
-    const forMs = now - trouble.sinceMs;
-    trouble.remindAtMs = trouble.sinceMs + Math.max(FIRST_REMINDER_MS, 2 * forMs);
+    const forMs = now - trouble.beganAt;
+    trouble.remindAt = trouble.beganAt + Math.max(FIRST_REMINDER_MS, 2 * forMs);
     if (isUnreachable) this.notify('storeUnreachable', { error, outageMs: forMs });
     else this.notify('requestDenied', { ...(job !== undefined && { job }), error, deniedMs: forMs });
   }

@@ -28,19 +28,21 @@ export interface Backlog {
 
 /** What this replica has seen of one record, also what the store may have lost since. Only answers change it. */
 export class RecordView {
-  /** As seen in this incarnation. Undefined: not yet, or a write has made it doubtful. */
+  /** The record as seen in this incarnation. Undefined: not yet, or a write may have changed it since. */
   record: SeenRecord | undefined;
-  /** As seen last, however doubtful by now. */
+  /** The record as it was seen last, also in an earlier incarnation and before a write without an answer. */
   last = ABSENT;
-  /** The order of the newest answer about it, to a sync or to a write. */
+  /** The order of the newest answer about the record, to a sync or to a write. An older answer says nothing. */
   order = 0;
-  /** The revision on which it was first seen in this incarnation. */
+  /** The revision with which the record was first seen in this incarnation. Undefined: not seen yet. */
   #metOn: number | undefined;
-  /** The newest one that was not absent. */
+  /** What the record said when it was last there and readable, also in an earlier incarnation. */
   #lastValue: JobRecord = {};
+  /** The largest fencing token that this replica has seen in the record. */
   #highestToken = 0;
+  /** The last replica that the record has named, this one included. Undefined: it has named none. */
   #lastLeader: string | undefined;
-  /** The last own term that is over. A run that outlives it still sets its fields. */
+  /** The last term of this replica that is over. A run that outlives the term still sets its fields. */
   lastTerm: Term | undefined;
 
   constructor(private readonly replica: Replica) {}
@@ -79,15 +81,15 @@ export class RecordView {
   get leader(): string | undefined {
     const { clock, view } = this.replica;
     const { holder } = this.last.value ?? {};
-    if (holder === undefined || this.standing !== 'held' || clock.now() >= view.endOf(leaseOf(holder)))
+    if (holder === undefined || this.standing !== 'held' || clock.now() >= view.endsAt(leaseOf(holder)))
       return undefined;
     return replicaOf(holder);
   }
 
   /** Until then, by the monotonic clock, no replica may take it. -Infinity: it may be taken. */
-  graceEnd(lifeMs: number): number {
+  graceEndsAt(lifeMs: number): number {
     const { clock, view } = this.replica;
-    return decide.graceEnd(this.last, view, { now: clock.now(), storeNow: view.storeNow(), lifeMs });
+    return decide.graceEndsAt(this.last, view, { now: clock.now(), storeNow: view.storeNow(), lifeMs });
   }
 
   /** What a take now finds. */

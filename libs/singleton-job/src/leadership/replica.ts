@@ -17,13 +17,13 @@ import { Outbox } from './writes.js';
 /** How long a close waits for its last requests. */
 const CLOSE_MS = 500;
 
-/** How a term was given back. */
+/** How a term was released. */
 export type TermRelease = Pick<JobEvents['leadershipReleased'], 'reason' | 'confirmed' | 'runInFlight'>;
 
 /** What a replica tells. */
 export interface ReplicaObserver {
   gained?(term: OwnTerm): void;
-  /** Not called for a term that was given back. */
+  /** Not called for a term that was released. */
   lost?(term: OwnTerm, reason: Reason<'leadershipLost'>): void;
   /** The record was written without the holder, or it ends with its lease: then it is not confirmed. */
   released?(term: OwnTerm, release: TermRelease): void;
@@ -69,19 +69,23 @@ export class Replica implements StoreListener {
   readonly leases = new OwnLeases(this.id, this.clock, this.heartbeat);
   readonly outbox = new Outbox(this, this.parts.store);
   readonly backup = this.parts.backup && new BackupLink(this.parts.backup, this);
-  /** In the turn under way. */
+  /** How the jobs are spread over the replicas. Counted once a turn, when the first election needs it. */
   #crowd: Crowd | undefined;
+  /** By the name of the record: those in use, and those whose last write is not certain yet. */
   readonly #elections = new Map<string, Election>();
-  /** Of callers: overviews. */
+  /** Reads of callers that are not complete, such as an overview: `done` aborts when every name was found. */
   readonly #reads = new Set<{ names: ReadonlySet<string>; found: Map<string, SeenRecord>; done: AbortController }>();
+  /** Open: syncs leave. Closing: only the last requests leave. Closed: no answer is read any more. */
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
   /** A turn is scheduled, and has not begun. */
   #isTurnScheduled = false;
-  /** A turn is under way, which sees what changes now. */
+  /** A turn is under way. What changes now needs no other one: this turn sends it and sets the timer. */
   #isInTurn = false;
+  /** The timer for the next turn, and when it fires, by the monotonic clock. */
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   /** Why the last sync had no answer. Undefined: it had one. */
   failure: unknown;
+  /** What every call of {@link close} returns. */
   #closed: Promise<void> | undefined;
 
   constructor(private readonly parts: ReplicaParts) {
@@ -275,7 +279,7 @@ export class Replica implements StoreListener {
   hint(names: readonly string[] | '*'): void {
     const elections = names === '*' ? this.elections : names.flatMap((name) => this.#elections.get(name) ?? []);
     if (elections.length === 0) return;
-    const at = elections.some(({ isInHurry }) => isInHurry) ? -Infinity : this.heartbeat.afterHerd;
+    const at = elections.some(({ isInHurry }) => isInHurry) ? -Infinity : this.heartbeat.afterHerdAt;
     for (const { name } of elections) this.heartbeat.wish(name, at);
     this.#scheduleTurn();
   }

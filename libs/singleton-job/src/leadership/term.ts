@@ -8,7 +8,7 @@ import { type JobRecord, type OwnFields, type SeenRecord, shows } from './record
 /** A term writes what can wait so often, all terms of a replica in one request. */
 const SAVE_MS = 10_000;
 
-/** How a term ended: given back, taken by another holder, or not confirmed in time. */
+/** How a term ended: released, taken by another holder, or not confirmed in time. */
 export type TermEnd = 'released' | 'preempted' | 'expired';
 
 interface Save {
@@ -32,33 +32,42 @@ export type Term = Readonly<
 /**
  * One uninterrupted leadership of this replica, from the take on, which may fail. What the record should say is set
  * here, and the election writes it.
+ *
+ * The fields are made from top to bottom, after the parameters of the constructor (`useDefineForClassFields` is false),
+ * and each may read those above it: `own` needs `backlog`, and `orders` needs `holder` and `backlog`. So their order is
+ * part of the code.
  */
 export class OwnTerm {
   /** Name of the record. */
   readonly name = this.election.name;
+  /** What the record names while this replica leads by it. No other term ever has the same one. */
   readonly holder = this.election.replica.leases.nextHolder(this.lease);
   /** Larger than that of every earlier term of the job. */
   readonly fencingToken = this.election.seen.nextFencingToken();
   /** What earlier leaders have left. */
   readonly backlog = this.election.seen.backlog();
-  /** When the take was applied. */
+  /** When the take was applied, by both clocks. Before {@link begin} it is when the take was decided. */
   startedAt = instant(this.election.replica.clock);
   /**
    * The leader's fields as the record should have them. A run that outlives the term still sets its own, and the next
    * write has them.
    */
   own: OwnFields = this.election.candidate.inherit?.(this.backlog) ?? {};
-  /** Since when the record may lack something of `own`, by the monotonic clock. Infinity: it lacks nothing. */
-  #unsavedSince = Infinity;
-  /** What the last write carries, and when it left. */
+  /**
+   * When the oldest change of `own` was made that the record may lack, by the monotonic clock. Infinity: the record
+   * lacks nothing. -Infinity: the record must be written again.
+   */
+  #unsavedAt = Infinity;
+  /** What the last write carries, and when it left. When the record shows it, these saves are done. */
   #sent: { readonly own: OwnFields; readonly saves: readonly Save[]; readonly at: number } | undefined;
+  /** The command that is being answered, and those that are done. */
   readonly orders = new Orders(this.holder, this.backlog.record?.command);
   /**
    * In a new incarnation, until the record has been written again: the deadline from before, and the record as seen
    * before.
    */
   reclaim: { readonly by: Instant; readonly before: SeenRecord } | undefined;
-  /** Why it is given back, and since when, by the monotonic clock. Undefined: it is not. */
+  /** Why it is released, and since when, by the monotonic clock: no run starts any more. Undefined: it is not. */
   release:
     { readonly reason: Reason<'leadershipReleased'>; readonly standBackMs: number; readonly at: number } | undefined;
   /** How it ended. Undefined until then. */
@@ -66,7 +75,9 @@ export class OwnTerm {
   readonly #ending = new AbortController();
   /** Aborts when the term is over, for any reason. */
   readonly signal: AbortSignal = this.#ending.signal;
+  /** Callers of {@link save}, until the record shows their fields. While there is one, a write is due at once. */
   #saves: readonly Save[] = [];
+  /** Callers of {@link untilValid} that wait for the answer to the next sync, or for the end of the term. */
   #doubts: (() => void)[] = [];
 
   constructor(
@@ -122,8 +133,8 @@ export class OwnTerm {
   /** Fields that the record gets within 10 s, in one request with those of all terms. */
   set(fields: OwnFields): void {
     this.own = { ...this.own, ...fields };
-    if (this.#unsavedSince < Infinity) return;
-    this.#unsavedSince = this.election.replica.clock.now();
+    if (this.#unsavedAt < Infinity) return;
+    this.#unsavedAt = this.election.replica.clock.now();
     this.election.touch();
   }
 
@@ -153,7 +164,7 @@ export class OwnTerm {
    * terms share.
    */
   get saveAt(): number {
-    return this.#saves.length > 0 ? -Infinity : (Math.floor(this.#unsavedSince / SAVE_MS) + 1) * SAVE_MS;
+    return this.#saves.length > 0 ? -Infinity : (Math.floor(this.#unsavedAt / SAVE_MS) + 1) * SAVE_MS;
   }
 
   /** By the election: the fields leave now. */
@@ -166,7 +177,7 @@ export class OwnTerm {
     const all = { own: this.own, saves: this.#saves, at: Infinity };
     const sent = [all, this.#sent].find((one) => one !== undefined && shows(value, one.own));
     if (sent === undefined) return;
-    this.#unsavedSince = sent.at;
+    this.#unsavedAt = sent.at;
     this.#saves = this.#saves.filter((save) => !sent.saves.includes(save));
     for (const { settle } of sent.saves) settle(true);
   }
@@ -177,7 +188,7 @@ export class OwnTerm {
    */
   incarnationChanged(before: SeenRecord): void {
     this.reclaim ??= { by: this.deadline, before };
-    this.#unsavedSince = -Infinity;
+    this.#unsavedAt = -Infinity;
   }
 
   /** By the election: carries out the command whose answer the record shows. */
@@ -188,7 +199,7 @@ export class OwnTerm {
   }
 
   /**
-   * The answer to write. A leader that gives the job back starts no run for a command. Where an earlier answer may
+   * The answer to write. A leader that releases the job starts no run for a command. Where an earlier answer may
    * still arrive, that and this one are for the same revision, so the record shows which of them counts.
    */
   get answer(): Order | undefined {
@@ -198,7 +209,7 @@ export class OwnTerm {
   }
 
   /**
-   * By the election: the record shows a pause, or the replica closes, or the term is over, or is given back without an
+   * By the election: the record shows a pause, or the replica closes, or the term is over, or is released without an
    * answer. What was claimed is not run.
    */
   refuseClaims(): void {

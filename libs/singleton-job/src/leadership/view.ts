@@ -1,6 +1,6 @@
 import { type Clock, type Instant, instant } from '../base/time/clock.js';
-import { type Incarnation, type LeaseId, lifeOf, type SyncResult } from '../store/store.js';
-import { isLeaseId, replicaOf } from '../store/lease-id.js';
+import { type Incarnation, type LeaseId, type SyncResult } from '../store/store.js';
+import { isLeaseId, lifeOf, replicaOf } from '../store/lease-id.js';
 
 /** What this replica has seen of the store, apart from records. Only answers change it. */
 export class View {
@@ -22,7 +22,9 @@ export class View {
   hasOtherLeases = false;
   /** The time of the store in its last answer. */
   storeTime = 0;
+  /** When the last answer was read, by the monotonic clock. */
   #seenAt = 0;
+  /** When the request of that answer was sent. */
   #sent: Instant = { now: 0, wall: 0 };
 
   constructor(
@@ -51,7 +53,7 @@ export class View {
   }
 
   /** When a lease ends unless it is renewed, by the monotonic clock of this replica. */
-  endOf(lease: LeaseId): number {
+  endsAt(lease: LeaseId): number {
     return this.#seenAt + (this.leases.get(lease) ?? 0);
   }
 

@@ -7,7 +7,7 @@ const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 3_000;
 
 /** A write of one record. */
-export interface RecordWrite {
+interface RecordWrite {
   readonly ask: Write;
   /** By the clock of the store, it is not carried out after that. */
   readonly until: number;
@@ -34,8 +34,9 @@ export interface WriteAnswer {
 
 /** What a replica writes. All writes of a turn leave in one request for each `until`. */
 export class Outbox {
-  /** Those of the turn under way. */
+  /** The writes of the turn under way, which leave at its end. */
   readonly writes: RecordWrite[] = [];
+  /** The requests that were sent and have neither been answered nor failed. */
   readonly #open = new Set<Promise<void>>();
 
   constructor(
@@ -86,22 +87,23 @@ export class Outbox {
 
 /** The writes of one record, one at a time. */
 export class Writer {
-  /** One is under way. */
+  /** A write is under way. No other one leaves before it is answered or has failed. */
   isOpen = false;
-  /** When the last one left, by the monotonic clock. */
+  /** When the last write left, by the monotonic clock. -Infinity: there was none. */
   sentAt = -Infinity;
-  /** Why the last one had no answer. Undefined: it had one. */
+  /** Why the last write had no answer. Undefined: it had one. */
   failure: unknown;
   /**
-   * By the clock of the store: an unknown one may be carried out until then, so the record is read once more after it.
+   * Until then, by the clock of the store, a write without an answer may still be carried out. So the record is read
+   * with each sync until an answer comes from after that. -Infinity: there is no such write.
    */
-  #doubtUntil = -Infinity;
+  #doubtEndsAt = -Infinity;
   /**
-   * Those in a row that the store did not carry out on the revision that is there. The next one waits longer: it may
-   * refuse them all.
+   * How many writes in a row were not carried out, or had no answer. Each waits longer than the one before: the store
+   * may refuse all of them. 0 again when another revision shows that another replica was faster.
    */
   #failures = 0;
-  /** That revision. Undefined: it is not known whether the last one was carried out. */
+  /** The revision on which the last write was to be. Undefined: it is not known whether that write was carried out. */
   #failedOn: number | undefined;
 
   /** When the next one may leave, by the monotonic clock. */
@@ -112,7 +114,7 @@ export class Writer {
 
   /** A late write may still change the record. */
   get isDoubtful(): boolean {
-    return this.#doubtUntil > -Infinity;
+    return this.#doubtEndsAt > -Infinity;
   }
 
   begin(now: number): void {
@@ -126,12 +128,12 @@ export class Writer {
     this.#failures = revision === undefined ? this.#failures + 1 : 0;
     // an unknown one may have changed the record itself
     this.#failedOn = failure === undefined ? ifRevision : undefined;
-    if (failure !== undefined) this.#doubtUntil = Math.max(this.#doubtUntil, until);
+    if (failure !== undefined) this.#doubtEndsAt = Math.max(this.#doubtEndsAt, until);
   }
 
   /** An answer to a sync that left after the last write was answered. */
   seen(revision: number, storeTime: number): void {
-    if (storeTime >= this.#doubtUntil) this.#doubtUntil = -Infinity;
+    if (storeTime >= this.#doubtEndsAt) this.#doubtEndsAt = -Infinity;
     // another replica was faster
     if (this.#failedOn !== undefined && revision !== this.#failedOn) this.#failures = 0;
   }

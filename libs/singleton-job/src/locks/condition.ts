@@ -12,10 +12,10 @@ export class Condition {
    * signal has aborted.
    */
   async until(isMet: () => boolean, limitMs: number, ...signals: readonly AbortSignal[]): Promise<boolean> {
-    const endMs = this.clock.now() + limitMs;
+    const endsAt = this.clock.now() + limitMs;
     while (!signals.some(({ aborted }) => aborted)) {
       if (isMet()) return true;
-      const restMs = endMs - this.clock.now();
+      const restMs = endsAt - this.clock.now();
       if (restMs <= 0) return false;
       const notified = new AbortController();
       this.#waiting.add(notified);

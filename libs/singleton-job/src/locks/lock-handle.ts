@@ -13,17 +13,19 @@ export class LockHandle implements AsyncDisposable {
   readonly key: string;
   /** Larger than that of every earlier holder of this lock. */
   readonly fencingToken: number;
+  /** Aborts once: when the lock is lost, or when the application stops. */
   readonly #loss = new AbortController();
   readonly #term: Term;
-  readonly #giveBack: () => Promise<boolean>;
+  readonly #release: () => Promise<boolean>;
+  /** What the first call of {@link release} resolves to. Undefined: the lock has not been released. */
   #released: Promise<boolean> | undefined;
 
   /** Handles are made by `LockService`. @internal */
-  constructor(term: Term, giveBack: () => Promise<boolean>) {
+  constructor(term: Term, release: () => Promise<boolean>) {
     this.key = labelOf(term.name);
     this.fencingToken = term.fencingToken;
     this.#term = term;
-    this.#giveBack = giveBack;
+    this.#release = release;
     onAbort(term.signal, this.#lose.bind(this, 'may be held by another holder now'));
   }
 
@@ -48,7 +50,7 @@ export class LockHandle implements AsyncDisposable {
    * two seconds. If not, the lock is released in the background, or expires by itself. Never rejects.
    */
   release(): Promise<boolean> {
-    return (this.#released ??= this.#giveBack());
+    return (this.#released ??= this.#release());
   }
 
   /** Releases the lock at the end of an `await using` block. */
@@ -57,8 +59,8 @@ export class LockHandle implements AsyncDisposable {
   }
 
   /** Fires the signal, because the application stops. Resolves when the term is over. @internal */
-  recall(): Promise<void> {
-    this.#lose('is given back, because the application stops');
+  abort(): Promise<void> {
+    this.#lose('is released, because the application stops');
     return new Promise((resolve) => void onAbort(this.#term.signal, resolve));
   }
 

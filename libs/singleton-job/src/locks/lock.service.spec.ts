@@ -350,7 +350,7 @@ describe('LockService', () => {
       await replicas.clock.advance(299);
       expect(holder()).toMatch(/^a\./);
       expect((await timed(closed, 1))[0]).toBe(400);
-      expect(await soon(work)).toContain('is given back, because the application stops');
+      expect(await soon(work)).toContain('is released, because the application stops');
       expect(holder()).toBeUndefined();
     });
 

@@ -11,7 +11,7 @@ import { Lock, type LockParts } from './lock.js';
  * How long callers may take at a stop until they have released their locks. What is left then is released with the
  * jobs.
  */
-const RECALL_MS = 500;
+const STOP_MS = 500;
 
 const NOWHERE = 'connection must be given to lock anything, got undefined: set it, also where enabled is false';
 
@@ -89,6 +89,6 @@ export class LockService {
     const { replica } = this.parts;
     this.#closing.abort(new LocksClosedError());
     const owners = replica.elections.flatMap(({ candidate }) => (candidate instanceof Lock && candidate.owner) || []);
-    await within(replica.clock, RECALL_MS, Promise.all(owners.map((handle) => handle.recall())));
+    await within(replica.clock, STOP_MS, Promise.all(owners.map((handle) => handle.abort())));
   }
 }

@@ -42,9 +42,9 @@ export class Lock implements Candidate {
   readonly #election: Election = this.parts.replica.electionFor(this);
   /** Callers that wait, each with its handle as soon as it has the lock. */
   readonly #callers = new Set<{ handle?: LockHandle }>();
-  /** The last one. */
+  /** The term under which this replica holds the lock, or held it last. */
   #term: Term | undefined;
-  /** Who has not released that term yet, also if the lock is lost. */
+  /** The handle of that term, until its caller has released it: also after the lock was lost. */
   owner: LockHandle | undefined;
 
   constructor(
@@ -125,7 +125,7 @@ export class Lock implements Candidate {
     if (record !== undefined && leader !== undefined && replica.leases.get(this.lifeMs)?.isValid(replica.clock))
       return null;
     if (record?.isUnreadable) return this.#unknown(unreadable(this.name, storeName));
-    const graceMs = seen.graceEnd(this.lifeMs) - replica.clock.now();
+    const graceMs = seen.graceEndsAt(this.lifeMs) - replica.clock.now();
     if (record === undefined || leader !== undefined || graceMs <= 0) return undefined;
     const why = `${storeName} was restarted or lost its data, and an earlier holder may rely on it for ${showDuration(graceMs)}`;
     return this.#unknown(new LockStoreError('STORE_UNREACHABLE', why));
