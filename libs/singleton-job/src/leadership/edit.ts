@@ -27,8 +27,8 @@ interface OpenEdit {
   readonly edit: Edit<unknown>;
   /** It decides by answers of a later order. */
   readonly since: number;
-  /** By the monotonic clock. */
-  readonly giveUpAt: number;
+  /** When the wait of the caller ends without a result, by the monotonic clock. */
+  readonly abandonAt: number;
   readonly closing: AbortController;
   result?: unknown;
 }
@@ -46,7 +46,7 @@ export class Edits {
   /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
   async add<T>(edit: Edit<T>, since: number): Promise<T | undefined> {
     const { clock } = this.replica;
-    const open: OpenEdit = { edit, since, giveUpAt: clock.now() + COMMAND_MS, closing: new AbortController() };
+    const open: OpenEdit = { edit, since, abandonAt: clock.now() + COMMAND_MS, closing: new AbortController() };
     this.#open.add(open);
     await sleep(clock, COMMAND_MS, open.closing.signal);
     this.#open.delete(open);
@@ -57,7 +57,7 @@ export class Edits {
   look({ value = {}, revision, isUnreadable }: SeenRecord, order: number, mayWrite: boolean): RecordChange | undefined {
     const { clock, view } = this.replica;
     for (const open of this.#open) {
-      const { edit, since, giveUpAt } = open;
+      const { edit, since, abandonAt } = open;
       if (order < since) continue;
       // what cannot be read shows nothing, and will not
       open.result = isUnreadable ? undefined : edit.resultOf(value, revision);
@@ -65,7 +65,7 @@ export class Edits {
         this.#close(open);
         continue;
       }
-      const until = Math.floor(view.storeNow() + giveUpAt - clock.now());
+      const until = Math.floor(view.storeNow() + abandonAt - clock.now());
       const changed = mayWrite ? edit.change(value, until) : undefined;
       if (changed === undefined) continue;
       const settled = ({ failure }: WriteAnswer): void => {

@@ -245,7 +245,8 @@ export interface JobEvents {
   };
   /**
    * A rare condition that a person should look at. The `code` is stable, the message is not. A store reports what puts
-   * leases and records at risk. Not called for what has an event of its own, and not called again when the condition ends.
+   * leases and records at risk. Not called for what has an event of its own, and not called again when the condition
+   * ends.
    */
   warning: {
     /**
