@@ -3,7 +3,7 @@ import { clockAhead } from '../base/events/warnings.js';
 import { type MissedOccurrences } from '../jobs/job-run.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { changeOf } from './inheritance.js';
-import { factsOf } from './single-flight.js';
+import { factsOf } from './run.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** A tick that is noticed within this time is on time, even with a smaller misfire grace. */

@@ -1,6 +1,6 @@
 import { type Reason } from '../base/events/events.js';
 import { type FixedRateSchedule } from '../schedule/schedule.js';
-import { factsOf } from './single-flight.js';
+import { factsOf } from './run.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /**

@@ -1,7 +1,7 @@
 import { type IntervalSchedule } from '../schedule/schedule.js';
 import { nextDue } from './due.js';
 import { isClaimed } from './inheritance.js';
-import { factsOf } from './single-flight.js';
+import { factsOf } from './run.js';
 import { repeat, type TickLoopParts } from './tick-loop.js';
 
 /**

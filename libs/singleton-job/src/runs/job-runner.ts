@@ -15,7 +15,8 @@ import { CronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { inherit } from './inheritance.js';
 import { intervalLoop } from './interval-loop.js';
-import { factsOf, type RunnerParts, SingleFlight } from './single-flight.js';
+import { factsOf, type RunnerParts } from './run.js';
+import { SingleFlight } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
 import { whileLeaderLoop } from './while-leader-loop.js';
 

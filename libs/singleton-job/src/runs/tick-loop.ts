@@ -1,6 +1,7 @@
 import { type Election } from '../leadership/election.js';
 import { type Term } from '../leadership/term.js';
-import { type RunnerParts, type SingleFlight } from './single-flight.js';
+import { type RunnerParts } from './run.js';
+import { type SingleFlight } from './single-flight.js';
 import { type Sleeper } from './sleeper.js';
 
 /** The parts of a tick loop during one term. */

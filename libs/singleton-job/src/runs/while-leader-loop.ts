@@ -2,7 +2,7 @@ import { type WhileLeaderSchedule } from '../schedule/schedule.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { backoffMs } from './backoff.js';
 import { crashesBefore } from './inheritance.js';
-import { factsOf } from './single-flight.js';
+import { factsOf } from './run.js';
 import { repeat, type TickLoopParts } from './tick-loop.js';
 
 /** After so many throws in a row another replica tries: the cause may be this replica. */

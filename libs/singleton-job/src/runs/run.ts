@@ -1,0 +1,189 @@
+import { messageOf } from '../base/errors/message-of.js';
+import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
+import { type Notify } from '../base/events/events.js';
+import { type RunEnded, type RunInfo } from '../base/events/run-info.js';
+import { type RunInterceptor } from '../base/events/run-interceptor.js';
+import { type Clock, type Timer } from '../base/time/clock.js';
+import { JobRun, type MissedOccurrences, type RunControl } from '../jobs/job-run.js';
+import { type Job } from '../jobs/job.js';
+import { replicaOf } from '../store/lease-id.js';
+import { type RunFacts } from '../leadership/record.js';
+import { type Replica } from '../leadership/replica.js';
+import { type Term } from '../leadership/term.js';
+import { intercept } from './intercept.js';
+
+/** A record keeps so much of the message of an error. */
+const MOST_OF_ERROR = 200;
+/** A run of `@WhileLeader` that has not ended so long after its signal is reported. */
+const SETTLE_LIMIT_MS = 10_000;
+/** A slow run that is aborted has so much time to end before it is reported once more. */
+const ABORT_GRACE_MS = 1_000;
+/** The start of a run that lasts longer is written, so that the next leader can report it if this one dies. */
+const WRITTEN_AFTER_MS = 10_000;
+
+/** What the runs of a job need beside a term. */
+export interface RunnerParts {
+  readonly job: Job;
+  readonly replica: Replica;
+  readonly clock: Clock;
+  readonly notify: Notify;
+  /** Wrap each run, the first one outermost. */
+  readonly interceptors: readonly RunInterceptor[];
+}
+
+/** What a run is started with. */
+export interface Start extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
+  readonly term: Term;
+  /** What the record of the job gets of it. */
+  readonly facts: RunFacts;
+  /** Whether the store has them. @default false */
+  readonly isWritten?: boolean;
+  /** What a cron run makes up for. @default nothing */
+  readonly missed?: MissedOccurrences | null;
+}
+
+/** What a record gets of a run that begins now. */
+export function factsOf(term: Term, more: Pick<RunFacts, 'crashes' | 'occurrence'> = {}): RunFacts {
+  const { occurrence } = term.own.run ?? {};
+  const by = replicaOf(term.holder);
+  return { startedAt: term.storeNow(), by, ...(occurrence !== undefined && { occurrence }), ...more };
+}
+
+/** One run, from its start until the method has ended, also if it ignores its signal. */
+export class Run implements RunControl {
+  readonly info: RunInfo;
+  readonly missed = this.begun.missed ?? null;
+  /** How its method ended. Undefined: it has not. */
+  outcome: Exclude<RunFacts['outcome'], undefined> | undefined;
+  /** Whether the method was called. False: the lease ended before that, so no run of the job has to end. */
+  wasCalled = false;
+  /** Why the signal has fired. Undefined: it has not. */
+  abortCode: RunAbortCode | undefined;
+  /** Whether the store has its start: then it gets its end at once. */
+  #isWritten = this.begun.isWritten === true;
+  readonly #startedMs: number;
+  #aborting: AbortController | undefined;
+  #abortedMs = Infinity;
+  readonly #timeout: Timer | undefined;
+  /** How often it was reported as slow: once, and once more after its abort. */
+  #slowReports = 0;
+
+  constructor(
+    private readonly parts: RunnerParts,
+    private readonly begun: Start,
+  ) {
+    const { job, clock, notify } = parts;
+    const { scheduledAt, cause, term } = begun;
+    const { name, schedule, timeoutMs } = job;
+    const { fencingToken } = term;
+    const startedAt = new Date(clock.wallNow());
+    this.info = Object.freeze({ job: name, kind: schedule.kind, cause, scheduledAt, startedAt, fencingToken });
+    notify('runStarted', this.info);
+    this.#startedMs = clock.now();
+    if (timeoutMs !== undefined) this.#timeout = clock.setTimer(timeoutMs, this.abort.bind(this, 'TIMEOUT'));
+  }
+
+  /** Created at first use: an AbortController costs more than the rest of an empty run. */
+  get signal(): AbortSignal {
+    if (this.#aborting === undefined) {
+      this.#aborting = new AbortController();
+      this.#fire();
+    }
+    return this.#aborting.signal;
+  }
+
+  get previousScheduledAt(): number | undefined {
+    const { schedule } = this.parts.job;
+    return schedule.kind === 'cron' ? schedule.latest(this.info.scheduledAt.getTime() - 1) : undefined;
+  }
+
+  isValid(): boolean {
+    return this.begun.term.isValid();
+  }
+
+  /** How long the run has taken so far, in milliseconds. */
+  get elapsedMs(): number {
+    return this.parts.clock.now() - this.#startedMs;
+  }
+
+  /** Fires the signal of the run; only the first reason counts. */
+  abort(code: RunAbortCode): void {
+    if (this.abortCode !== undefined) return;
+    this.abortCode = code;
+    this.#abortedMs = this.parts.clock.now();
+    this.#timeout?.cancel();
+    this.#fire();
+  }
+
+  #fire(): void {
+    if (this.abortCode !== undefined) this.#aborting?.abort(new RunAbortedError(this.info.job, this.abortCode));
+  }
+
+  /** Calls the method. Resolves when it has ended, and never rejects. */
+  async begin(): Promise<void> {
+    const { job, notify, interceptors } = this.parts;
+    const run = new JobRun(this.info, this);
+    let message: string | undefined;
+    try {
+      // the lease may have ended while observers of runStarted were called
+      run.assertLeader();
+      this.wasCalled = true;
+      await (interceptors.length === 0 ? job.invoke(run) : intercept(interceptors, run, job.invoke));
+      this.outcome = 'succeeded';
+      notify('runSucceeded', this.#ended());
+    } catch (error: unknown) {
+      // the clocks show the deadline before a timer can fire the signal
+      if (run.wasRefused) this.abort('LEASE_LOST');
+      // a job that rejects after its signal fired was cancelled and did not fail
+      if (this.abortCode === undefined) {
+        this.outcome = 'failed';
+        message = messageOf(error).slice(0, MOST_OF_ERROR);
+        notify('runFailed', { ...this.#ended(), error });
+      } else {
+        this.outcome = 'cancelled';
+        notify('runCancelled', { ...this.#ended(), code: this.abortCode });
+      }
+    }
+    this.#timeout?.cancel();
+    const { term, facts } = this.begun;
+    const error = message !== undefined && { error: message };
+    // no literal of each run begins with a spread and adds to it: V8 gives each such object hidden classes of its own,
+    // and frees them late
+    this.#write({ endedAt: term.storeNowAtMost(), outcome: this.outcome, ...error, ...facts });
+  }
+
+  /** Each property by name: a spread of a frozen object is slow. */
+  #ended(): RunEnded {
+    const { job, kind, cause, scheduledAt, startedAt, fencingToken } = this.info;
+    return { job, kind, cause, scheduledAt, startedAt, fencingToken, durationMs: this.elapsedMs };
+  }
+
+  #write(run: RunFacts): void {
+    const { term } = this.begun;
+    if (this.#isWritten) void term.save({ run });
+    else term.set({ run });
+  }
+
+  /**
+   * Called four times a second. Writes the start of a run that lasts. Reports one that takes longer than `warnAfter`,
+   * once, and once more if it continues after its abort. A run of `@WhileLeader` takes any time, but not after its
+   * abort.
+   */
+  look(): void {
+    const { notify, job, clock } = this.parts;
+    const { info, elapsedMs, abortCode } = this;
+    if (!this.#isWritten && abortCode === undefined && elapsedMs >= WRITTEN_AFTER_MS) {
+      this.#isWritten = true;
+      this.#write(this.begun.facts);
+    }
+    const sinceAbortMs = clock.now() - this.#abortedMs;
+    const isWhileLeader = job.schedule.kind === 'while-leader';
+    const warnAfterMs = isWhileLeader ? SETTLE_LIMIT_MS : (job.warnAfterMs ?? Infinity);
+    if ((isWhileLeader ? sinceAbortMs : elapsedMs) < warnAfterMs) return;
+    if (abortCode !== undefined && sinceAbortMs < ABORT_GRACE_MS) return;
+    const reports = abortCode === undefined ? 1 : 2;
+    if (this.#slowReports >= reports) return;
+    this.#slowReports = reports;
+    notify('runSlow', { ...info, elapsedMs, warnAfterMs, ...(abortCode !== undefined && { abortCode }) });
+  }
+}
