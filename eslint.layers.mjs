@@ -12,6 +12,6 @@ export const LAYERS = {
   'heartbeat-thread': ['base', 'store', 'leadership'],
   control: ['base', 'log', 'store', 'options', 'jobs', 'leadership', 'locks', 'runs', 'heartbeat-thread'],
   nest: ['base', 'options', 'jobs', 'locks', 'control'],
-  opentelemetry: ['base', 'options', 'control'],
+  opentelemetry: ['base', 'control'],
   testing: ['base', 'log', 'store', 'options', 'jobs', 'leadership', 'control', 'nest'],
 };

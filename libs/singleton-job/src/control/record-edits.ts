@@ -6,7 +6,7 @@ import { type Command, type JobRecord } from '../leadership/record.js';
 import { type View } from '../leadership/view.js';
 
 /** How the leader has answered a command. */
-export interface Answer {
+export interface CommandResult {
   /**
    * `paused`: the job is, so no command was written. Undefined: no replica will answer, or it is not known what became
    * of the command.
@@ -39,7 +39,7 @@ export class SteeringEdit {
  * Asks the leader for something, and waits for its answer. A pause is one too: it also stores the pause, and the answer
  * only says which leader has seen it.
  */
-export class CommandEdit extends SteeringEdit implements Edit<Answer> {
+export class CommandEdit extends SteeringEdit implements Edit<CommandResult> {
   readonly #isPause = this.done === 'paused';
   readonly #action = this.done === 'triggered' ? 'trigger' : 'step-down';
   /** The leader when it was written. Only its term carries it out. */
@@ -47,7 +47,7 @@ export class CommandEdit extends SteeringEdit implements Edit<Answer> {
   /** The revision that has shown the command, or on which a write of it had no answer. */
   #sentOn: number | undefined;
 
-  resultOf(record: JobRecord, revision: number): Answer | undefined {
+  resultOf(record: JobRecord, revision: number): CommandResult | undefined {
     const { command, holder, pausedAt } = record;
     const noAnswer = { outcome: undefined, by: null, record };
     this.wasSeen = true;

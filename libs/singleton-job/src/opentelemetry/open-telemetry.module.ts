@@ -25,18 +25,18 @@ export class SingletonJobOpenTelemetryModule implements OnApplicationShutdown {
 
   /** Called by Nest. @internal */
   constructor(
-    @Inject(SERVICES) replica: Services,
+    @Inject(SERVICES) services: Services,
     @Optional() @Inject(OPEN_TELEMETRY_OPTIONS) { meterProvider, tracerProvider }: OpenTelemetryOptions = {},
   ) {
-    if (MEASURED.has(replica)) throw new InvalidOptionsError([IMPORTED_TWICE]);
-    MEASURED.add(replica);
+    if (MEASURED.has(services)) throw new InvalidOptionsError([IMPORTED_TWICE]);
+    MEASURED.add(services);
     const meter = (meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE);
-    const { observer, stop } = metricsObserver(replica.registry, meter);
+    const { observer, stop } = metricsObserver(services.registry, meter);
     this.#stop = stop;
-    replica.observers.push(observer);
+    services.observers.push(observer);
     const tracer = (tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
     // those of the options are added later, and come after it
-    replica.interceptors.unshift(spanInterceptor(tracer));
+    services.interceptors.unshift(spanInterceptor(tracer));
   }
 
   /** Uses other providers of metrics and traces than the global ones. */

@@ -18,12 +18,12 @@ export function spanInterceptor(tracer: Tracer): RunInterceptor {
       };
       // a triggered run belongs to the span of its caller; a timer must not, although some old request may have set it
       const options = { root: run.cause !== 'trigger', attributes };
-      return tracer.startActiveSpan(`run ${run.job}`, options, (span) => within(span, run, next));
+      return tracer.startActiveSpan(`run ${run.job}`, options, (span) => runInSpan(span, run, next));
     },
   };
 }
 
-async function within(span: Span, run: InterceptedRun, next: () => Promise<unknown>): Promise<unknown> {
+async function runInSpan(span: Span, run: InterceptedRun, next: () => Promise<unknown>): Promise<unknown> {
   const abortedFor = (code: RunAbortCode | 'UNKNOWN'): void => {
     span.addEvent('aborted', { 'job.abort_code': code });
     span.setAttribute('job.abort_code', code);

@@ -4,7 +4,7 @@ import { JobRunner } from './job-runner.js';
 import { Rebalancing } from './rebalancing.js';
 import { within } from '../base/time/within.js';
 import { Monitor } from './monitor.js';
-import { type RunnerParts } from './single-flight.js';
+import { type RunnerParts } from './run.js';
 
 /**
  * At the end of a stop: how long a run may take after its signal fired, and how long the last releases may take after
@@ -95,12 +95,12 @@ export class JobPool {
     this.#rebalancing.stop();
     const { clock, notify } = this.parts;
     const runners = this.jobs;
-    const endMs = clock.now() + this.options.shutdownTimeoutMs;
-    const abortMs = endMs - RELEASE_MS - ABORT_MS;
-    const report = clock.setTimer(Math.min(REPORT_STOP_MS, (abortMs - clock.now()) / 2), () => {
+    const endAt = clock.now() + this.options.shutdownTimeoutMs;
+    const abortAt = endAt - RELEASE_MS - ABORT_MS;
+    const report = clock.setTimer(Math.min(REPORT_STOP_MS, (abortAt - clock.now()) / 2), () => {
       for (const { info, elapsedMs, abortCode } of runners.flatMap(({ runs }) => runs.inFlight ?? [])) {
         // a timer may be late: the signal fires next
-        const abortInMs = abortCode === undefined ? Math.max(abortMs - clock.now(), 1) : 0;
+        const abortInMs = abortCode === undefined ? Math.max(abortAt - clock.now(), 1) : 0;
         notify('shutdownDelayed', { ...info, elapsedMs, abortInMs });
       }
     });
@@ -109,10 +109,10 @@ export class JobPool {
       return within(clock, atMs - clock.now(), Promise.all(ends));
     };
 
-    await untilEnded(abortMs);
+    await untilEnded(abortAt);
     for (const { runs } of runners) runs.close('SHUTDOWN');
-    await untilEnded(endMs - RELEASE_MS, ({ runs }) => runs.isBusy);
+    await untilEnded(endAt - RELEASE_MS, ({ runs }) => runs.isBusy);
     report.cancel();
-    await untilEnded(endMs, ({ runs }) => !runs.isBusy);
+    await untilEnded(endAt, ({ runs }) => !runs.isBusy);
   }
 }

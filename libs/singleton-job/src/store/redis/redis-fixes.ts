@@ -1,6 +1,6 @@
 import { type Fixes } from '../store-errors.js';
 
-export const IS_CLUSTER = 'This Redis is a cluster: write connection: { nodes: [{ host, port }] }';
+const IS_CLUSTER = 'This Redis is a cluster: write connection: { nodes: [{ host, port }] }';
 const IS_SENTINEL = "This server is a Sentinel: write connection: { sentinels: [{ host, port }], name: 'mymaster' }";
 
 /** By the mode that INFO shows: what to write if the client is for one plain server. */
