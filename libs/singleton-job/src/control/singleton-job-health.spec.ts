@@ -35,13 +35,6 @@ describe('The health of a replica', () => {
     expect(health.report()).toEqual(WELL);
   });
 
-  it('misses no leader before the store has answered for the first time', async () => {
-    const { health, store } = replicas.start('a', [job()]);
-    store.partition();
-    await replicas.clock.advance(MINUTE_MS);
-    expect(health.report().leaderless).toEqual([]);
-  });
-
   it('misses the leader of a job whose record cannot be read', async () => {
     const { health } = replicas.start('a', [job({ name: 'broken' }), job({ name: 'well' })]);
     await replicas.clock.advance(1_000);

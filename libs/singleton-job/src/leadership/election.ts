@@ -122,10 +122,10 @@ export class Election {
     return this.term?.release === undefined ? this.term : undefined;
   }
 
-  /** This replica competes now, the store has answered, and no living leader is known. */
+  /** This replica competes now, and knows of no living leader. */
   get isLeaderless(): boolean {
     const { candidate, replica } = this;
-    const isCompeting = this.isWanted && !replica.isClosing && !replica.view.isEmpty && candidate.isIdle;
+    const isCompeting = this.isWanted && !replica.isClosing && candidate.isIdle;
     if (!isCompeting || replica.clock.now() < this.#standBackEndsAt) return false;
     return this.pausedAt === undefined && this.leader === undefined;
   }
