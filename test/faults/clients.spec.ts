@@ -116,10 +116,10 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'loads its data',
     of: 'Redis',
-    redis: { args: DEBUG },
+    // it answers after each key: soon enough for each step of a connection
+    redis: { args: [...DEBUG, '--rdbcompression', 'no'] },
     begin: async (place) => {
-      // it answers every 34 keys: soon enough for each step of a connection
-      await place.run('DEBUG POPULATE 40000', 'CONFIG SET key-load-delay 250');
+      await place.run('DEBUG POPULATE 2000 key 2000', 'CONFIG SET key-load-delay 5000');
       inBackground(place, 'DEBUG RELOAD');
     },
     end: (place) => place.run('CONFIG SET key-load-delay 0'),
