@@ -118,6 +118,10 @@ describe('what earlier leaders leave', () => {
   const later = { startedAt: 60, by: 'b' };
   const claimed = { startedAt: 60, by: 'a' };
   const outlived = { fencingToken: 5, run: ended };
+  const [before, setBack] = [
+    { ...ended, occurrence: 40 },
+    { ...claimed, startedAt: 30, occurrence: 50 },
+  ];
 
   it.each<[string, JobRecord, { fencingToken?: number } & OwnFields, object]>([
     ['is in the record', { fencingToken: 5, lastScheduledAt: 4, run }, {}, { lastScheduledAt: 4, run }],
@@ -128,6 +132,7 @@ describe('what earlier leaders leave', () => {
     ['is the run of a later term, if one was there', { fencingToken: 6, run: later }, outlived, { run: later }],
     ['is the run of the record, if the term had none', { fencingToken: 5, run }, { fencingToken: 5 }, { run }],
     ['is a claim without an answer that arrived', { fencingToken: 5, run: claimed }, outlived, { run: claimed }],
+    ['is so with an earlier time, if the clock was set back', { run: setBack }, { run: before }, { run: setBack }],
   ])('%s', (_rule, value, { fencingToken = 0, ...own }, left) => {
     expect(decide.leftBehind(value, { own, fencingToken })).toEqual(left);
   });

@@ -112,8 +112,9 @@ export function leftBehind(
 ): OwnFields {
   const isMine = fencingToken >= (value.fencingToken ?? 0);
   const lastScheduledAt = Math.max(value.lastScheduledAt ?? -Infinity, own.lastScheduledAt ?? -Infinity);
-  // a claim without an answer may be there
-  const run = isMine && (own.run?.startedAt ?? -1) >= (value.run?.startedAt ?? -1) ? own.run : value.run;
+  // a claim without an answer may be there, with an earlier time if the clock of the store was set back
+  const aheadBy = (field: 'occurrence' | 'startedAt'): number => (own.run?.[field] ?? -1) - (value.run?.[field] ?? -1);
+  const run = isMine && (aheadBy('occurrence') || aheadBy('startedAt')) >= 0 ? own.run : value.run;
   return { ...(lastScheduledAt > -Infinity && { lastScheduledAt }), ...(run !== undefined && { run }) };
 }
 
