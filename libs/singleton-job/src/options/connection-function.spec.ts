@@ -38,6 +38,12 @@ describe('A connection that is a function', () => {
     await expect(resolve(connections(new Error('Vault is sealed')))).rejects.toMatchObject({ problems: [failure] });
   });
 
+  it('and fails hides no mistake, and makes none of an option for PostgreSQL', async () => {
+    const rest = { schema: 'My-Jobs', migrate: false };
+    const problems = [/it failed: sealed/, /^schema must be a name/].map((text) => expect.stringMatching(text));
+    await expect(resolve(connections(new Error('sealed')), rest)).rejects.toMatchObject({ problems });
+  });
+
   it('is a mistake in the options if it returns one, also at once', async () => {
     const problems = [expect.stringMatching(/^connection must be a redis:.* URL, got/)];
     await expect(resolve(() => 'http://a')).rejects.toMatchObject({ problems });

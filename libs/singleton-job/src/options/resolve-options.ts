@@ -37,7 +37,7 @@ const HEARTBEATS_PER_EXPIRY = 3;
  * {@link resolveOptions} for options whose `connection` may be a function. It is called once now, so that what it
  * returns is checked at start-up, and again for each new client.
  *
- * @throws InvalidOptionsError if the function fails, or else with every mistake
+ * @throws InvalidOptionsError with every mistake, also if the function fails
  */
 export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOptions> {
   if (!isObject(raw) || typeof raw['connection'] !== 'function') return resolveOptions(raw);
@@ -53,7 +53,10 @@ export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOption
     // an application without jobs starts all the same
     if (check(others).problems.length === 0) return resolveOptions(others);
     const why = 'The start needs its answer, which says whether the store is a Redis or a PostgreSQL';
-    throw new InvalidOptionsError([`${messageOf(error)}. ${why}: start again when it answers`], { cause: error });
+    // with a PostgreSQL every other option is possible
+    const { problems } = check({ ...raw, connection: 'postgresql://unknown' });
+    const failure = `${messageOf(error)}. ${why}: start again when it answers`;
+    throw new InvalidOptionsError([failure, ...problems], { cause: error });
   }
 }
 
