@@ -22,7 +22,7 @@ export interface ProviderRef {
 
 /** A decorated member of a provider. */
 export interface DecoratedMember<T> {
-  /** `Class.member`. */
+  /** `Class.member`, or the class alone if it is the one decorated. */
   readonly location: string;
   /** What its decorators have recorded. */
   readonly recorded: readonly T[];
@@ -100,7 +100,7 @@ export function decoratedMembers<T>(provider: ProviderRef, metadata: MemberMetad
   const className = declaredClassName(prototype) ?? classNameOf(prototype);
   return [prototype, classOf(prototype)].flatMap((target) =>
     [...metadata.of(target)].map(([member, recorded]) => ({
-      location: `${className || '(anonymous class)'}.${String(member)}`,
+      location: [className || '(anonymous class)', ...(isOfClass(member) ? [] : [String(member)])].join('.'),
       recorded,
       method: descriptorOf(target, member)?.value as unknown,
       invoke: (argument: unknown) => {
@@ -110,6 +110,11 @@ export function decoratedMembers<T>(provider: ProviderRef, metadata: MemberMetad
       mistake: placeMistake(target, member) ?? scopeMistake(provider),
     })),
   );
+}
+
+/** Whether the decorator is on a class. TypeScript refuses that, JavaScript calls the decorator without a member. */
+function isOfClass(member: unknown): boolean {
+  return member === undefined;
 }
 
 /** Undefined: it is on a method of an instance. TypeScript refuses most other places, JavaScript does not. */
