@@ -96,7 +96,9 @@ function readRegistration(registration: unknown, problems: string[]): JobDescrip
 }
 
 function readArgument(location: string, schedule: unknown, problems: string[]): Argument | undefined {
-  const given = isObject(schedule) ? ARGUMENTS.filter((key) => Boolean(schedule[key])) : [];
+  // also one with a mistake; whileLeader has no value but true
+  const isGiven = (value: unknown, key: Argument) => (key === 'whileLeader' ? value === true : value !== undefined);
+  const given = isObject(schedule) ? ARGUMENTS.filter((key) => isGiven(schedule[key], key)) : [];
   const [argument] = given;
   if (argument !== undefined && given.length === 1) return argument;
   const got = given.length > 1 ? `${given.join(' and ')} together` : describeValue(schedule);
