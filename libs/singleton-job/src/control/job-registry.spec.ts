@@ -170,6 +170,12 @@ describe('The registry', () => {
       registering(early, 'tick')();
       expect(registering(early, 'tick')).toThrow(InvalidJobsError);
     });
+
+    it('not after the application has stopped', async () => {
+      const a = start('a', []);
+      await a.pool.stop();
+      expect(registering(a.registry, 'beat')).toThrow('the application has stopped');
+    });
   });
 
   describe('unregisters a job', () => {

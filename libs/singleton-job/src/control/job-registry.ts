@@ -134,12 +134,13 @@ export class SingletonJobRegistry {
    * started. Register the job on every replica: a replica without it does not take over.
    *
    * @throws InvalidJobsError with every mistake, or if there is a job of this name already, or one for which the same
-   * variables stand
+   * variables stand, or if the application has stopped
    */
   register(registration: JobRegistration): void {
     const job = defineRegisteredJob(registration, this.options);
     const problems: string[] = [];
     checkNames([...this.pool.jobs.map(({ job: other }) => other), job], this.options, problems);
+    if (this.pool.state === 'stopped') problems.push(`${job.location}: the application has stopped`);
     if (problems.length > 0) throw new InvalidJobsError(problems);
     this.pool.add(job);
   }
