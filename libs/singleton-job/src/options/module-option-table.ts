@@ -7,6 +7,7 @@ import { type OptionRow, type OptionType } from './option-table.js';
 import { boolean, duration, durationOrFalse, fromCode, matching, text, timeZone } from './option-types.js';
 import { type SingletonJobOptions } from './singleton-job.options.js';
 import { readStore } from './store-option.js';
+import { LEAST_LOCK_EXPIRY_MS } from '../store/lease-id.js';
 
 /** Ties each option to its interface in `singleton-job.options.ts`. */
 type ModuleOptionTable = Readonly<Record<keyof SingletonJobOptions, OptionRow>>;
@@ -37,7 +38,7 @@ const interceptors = listOf(isInterceptor, {
 });
 
 /** `lockExpiry` of the module or of a job. */
-export const expiry = duration({ leastMs: 500, mostMs: 86_400_000 });
+export const expiry = duration({ leastMs: LEAST_LOCK_EXPIRY_MS, mostMs: 86_400_000 });
 
 /**
  * Every option of the module. Options without a default have none, or one that depends on others. The page about

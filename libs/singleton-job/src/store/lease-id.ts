@@ -4,6 +4,9 @@
  */
 export type LeaseId = string;
 
+/** The life of a lease is at least this. Only tests have shorter ones. */
+export const LEAST_LOCK_EXPIRY_MS = 500;
+
 /** Who holds a record: `lease#attempt`. Each attempt to take a record has a number of its own. */
 export type Holder = string;
 

@@ -1,8 +1,9 @@
 import { type LockStoreError } from '../base/errors/lock-store.error.js';
 import { Connection, type ConnectionParts, type Lost, type Session } from './connection.js';
 import { hintText, messagesMissing } from './hints.js';
+import { LEAST_LOCK_EXPIRY_MS, lifeOf } from './lease-id.js';
 import { Listeners } from './listeners.js';
-import { type CasRequest, lifeOf, type Store, type StoreListener, type SyncRequest, type SyncResult } from './store.js';
+import { type CasRequest, type Store, type StoreListener, type SyncRequest, type SyncResult } from './store.js';
 
 /** How often to check that messages arrive: normally there are none for a long time. */
 export const CHECK_EVERY_MS = 3_000;
@@ -53,8 +54,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   constructor(protected readonly options: O) {}
 
   sync(request: SyncRequest): Promise<SyncResult> {
-    // a shorter one than any lockExpiry is of a test
-    const lives = [...request.renew, ...request.grant].map(lifeOf).filter((ms) => ms >= 500);
+    const lives = [...request.renew, ...request.grant].map(lifeOf).filter((ms) => ms >= LEAST_LOCK_EXPIRY_MS);
     this.shortestLifeMs = Math.min(this.shortestLifeMs, ...lives);
     return this.sendSync(request);
   }
