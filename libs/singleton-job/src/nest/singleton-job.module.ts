@@ -19,12 +19,12 @@ import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distanc
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { LockService } from '../locks/lock.service.js';
-import { describeStore } from '../options/describe-connection.js';
+import { describeStore } from '../options/connection/describe-connection.js';
 import { isClass, isObject } from '../base/text/describe-value.js';
 import { resolveModuleOptions, type ResolvedOptions } from '../options/resolve-options.js';
 import { type SingletonJobOptions } from '../options/singleton-job.options.js';
 import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
-import { ENABLED_VARIABLE, misspeltVariables } from '../options/variables.js';
+import { ENABLED_VARIABLE, misspeltVariables } from '../options/variables/variables.js';
 import { createServices, createStore, type Services, SERVICES } from '../control/create-services.js';
 import { SingletonJobRegistry } from '../control/job-registry.js';
 import { watchShutdownHooks } from './shutdown-hooks.js';

@@ -4,8 +4,8 @@ import { Cluster, Redis } from 'ioredis';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { SystemClock } from '../base/time/system-clock.js';
 import { MemoryServer, MemoryStore } from '../store/memory.js';
-import { misspeltVariables } from './variables.js';
-import { MODULE_OPTIONS } from './module-option-table.js';
+import { misspeltVariables } from './variables/variables.js';
+import { MODULE_OPTIONS } from './table/module-option-table.js';
 import { resolveOptions } from './resolve-options.js';
 
 /** No variables, and a host name. */

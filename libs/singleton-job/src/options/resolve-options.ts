@@ -2,15 +2,21 @@ import { hostname } from 'node:os';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { messageOf } from '../base/errors/message-of.js';
 import { isPostgres, type ReadConnection } from '../store/open-store.js';
-import { callConnection, readForEachClient, START_LIMIT_MS } from './connection-function.js';
+import { callConnection, readForEachClient, START_LIMIT_MS } from './connection/connection-function.js';
 import { describeValue, isObject } from '../base/text/describe-value.js';
 import { formatDuration } from '../base/text/duration.js';
-import { checkThreadConnection } from './heartbeat-thread-option.js';
-import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
-import { toNodeId } from './names.js';
-import { type Given, Place, readOptions, type Resolved, settable, withDefaults } from './option-table.js';
-import { type Overrides, readOverrides } from './overrides.js';
-import { ENABLED_VARIABLE, fromVariables, OPTION_PREFIX, optionInVariable, type Variables } from './variables.js';
+import { checkThreadConnection } from './table/heartbeat-thread-option.js';
+import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './table/module-option-table.js';
+import { toNodeId } from './table/names.js';
+import { type Given, Place, readOptions, type Resolved, settable, withDefaults } from './table/option-table.js';
+import { type Overrides, readOverrides } from './variables/overrides.js';
+import {
+  ENABLED_VARIABLE,
+  fromVariables,
+  OPTION_PREFIX,
+  optionInVariable,
+  type Variables,
+} from './variables/variables.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 type GivenOptions = Given<typeof MODULE_OPTIONS>;

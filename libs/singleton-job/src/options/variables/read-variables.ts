@@ -1,8 +1,8 @@
-import { OPTION_FIXES, OVERRIDES } from './job-option-table.js';
-import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
-import { type OptionTable, settable, type VariableKind } from './option-table.js';
-import { type SingletonJobOptions } from './singleton-job.options.js';
-import { didYouMean } from './suggest.js';
+import { OPTION_FIXES, OVERRIDES } from '../table/job-option-table.js';
+import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from '../table/module-option-table.js';
+import { type OptionTable, settable, type VariableKind } from '../table/option-table.js';
+import { type SingletonJobOptions } from '../singleton-job.options.js';
+import { didYouMean } from '../table/suggest.js';
 import { ENABLED_VARIABLE, FROM_VARIABLES, type FromVariables, optionInVariable, type Variables } from './variables.js';
 
 /**

@@ -1,4 +1,4 @@
-import { succeeds } from './succeeds.js';
+import { succeeds } from '../succeeds.js';
 
 /**
  * Whether this Node knows it as the name of a time zone. False for offsets such as '+08:00', which have no summer time.

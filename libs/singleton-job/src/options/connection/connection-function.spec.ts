@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { resolveModuleOptions } from './resolve-options.js';
+import { resolveModuleOptions } from '../resolve-options.js';
 
 const resolve = (connection: unknown, rest = {}) => resolveModuleOptions({ projectName: 'test', connection, ...rest });
 

@@ -1,6 +1,6 @@
-import { isObject } from '../base/text/describe-value.js';
-import { type GivenJobOptions, type JobOptionName, OPTION_FIXES, OVERRIDES } from './job-option-table.js';
-import { Place, readOptions } from './option-table.js';
+import { isObject } from '../../base/text/describe-value.js';
+import { type GivenJobOptions, type JobOptionName, OPTION_FIXES, OVERRIDES } from '../table/job-option-table.js';
+import { Place, readOptions } from '../table/option-table.js';
 import { type FromVariables, jobInVariable, optionInVariable } from './variables.js';
 
 /** The overrides of jobs, checked. */

@@ -1,4 +1,4 @@
-import { describeValue } from '../base/text/describe-value.js';
+import { describeValue } from '../../base/text/describe-value.js';
 import { didYouMean } from './suggest.js';
 
 /** Checks a value and parses it. Undefined: it is wrong, which is noted, or it sets nothing. */

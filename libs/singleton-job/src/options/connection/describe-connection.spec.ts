@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import pg from 'pg';
 import { describeStore } from './describe-connection.js';
-import { type ResolvedOptions } from './resolve-options.js';
+import { type ResolvedOptions } from '../resolve-options.js';
 
 const { Pool } = pg;
 const lazyConnect = true;

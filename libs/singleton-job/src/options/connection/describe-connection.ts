@@ -1,6 +1,6 @@
-import { isPostgres } from '../store/open-store.js';
-import { describeUrl, isObject, listSome } from '../base/text/describe-value.js';
-import { type ResolvedOptions } from './resolve-options.js';
+import { isPostgres } from '../../store/open-store.js';
+import { describeUrl, isObject, listSome } from '../../base/text/describe-value.js';
+import { type ResolvedOptions } from '../resolve-options.js';
 
 const MOST_SERVERS = 3;
 

@@ -1,5 +1,5 @@
-import { type ScheduleKind } from '../base/events/run-info.js';
-import { type CronOptions, type FixedRateOptions, type JobOverrides } from './job.options.js';
+import { type ScheduleKind } from '../../base/events/run-info.js';
+import { type CronOptions, type FixedRateOptions, type JobOverrides } from '../job.options.js';
 import { expiry } from './module-option-table.js';
 import { isName, NAME_RULE } from './names.js';
 import { type Given, type OptionRow } from './option-table.js';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { Cron, FixedRate } from '../jobs/job.decorators.js';
-import { exploreInstances } from '../testing/explore-instances.js';
-import { type Job } from '../jobs/job.js';
-import { type InvalidJobsError, type InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { OVERRIDES } from './job-option-table.js';
-import { MODULE_OPTIONS } from './module-option-table.js';
-import { type OptionTable } from './option-table.js';
-import { resolveOptions } from './resolve-options.js';
+import { Cron, FixedRate } from '../../jobs/job.decorators.js';
+import { exploreInstances } from '../../testing/explore-instances.js';
+import { type Job } from '../../jobs/job.js';
+import { type InvalidJobsError, type InvalidOptionsError } from '../../base/errors/mistakes.errors.js';
+import { OVERRIDES } from '../table/job-option-table.js';
+import { MODULE_OPTIONS } from '../table/module-option-table.js';
+import { type OptionTable } from '../table/option-table.js';
+import { resolveOptions } from '../resolve-options.js';
 import { fromVariables, optionInVariable } from './variables.js';
 import { readVariables } from './read-variables.js';
 

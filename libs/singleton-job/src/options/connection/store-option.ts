@@ -1,5 +1,5 @@
-import { type Store } from '../store/store.js';
-import { type Reader } from './option-table.js';
+import { type Store } from '../../store/store.js';
+import { type Reader } from '../table/option-table.js';
 
 type Method = Exclude<keyof Store, 'name' | 'publish'>;
 const METHODS: Record<Method, true> = { sync: true, compareAndSet: true, addListener: true, open: true, close: true };

@@ -1,8 +1,8 @@
-import { succeeds } from './succeeds.js';
-import { type ConnectionOptions, isPostgres } from '../store/open-store.js';
-import { describeUrl, describeValue, isPlainObject, isObject } from '../base/text/describe-value.js';
-import { type Place, type Reader } from './option-table.js';
-import { didYouMean } from './suggest.js';
+import { succeeds } from '../succeeds.js';
+import { type ConnectionOptions, isPostgres } from '../../store/open-store.js';
+import { describeUrl, describeValue, isPlainObject, isObject } from '../../base/text/describe-value.js';
+import { type Place, type Reader } from '../table/option-table.js';
+import { didYouMean } from '../table/suggest.js';
 
 type Options = Readonly<Record<string, unknown>>;
 
