@@ -25,7 +25,7 @@ export interface Edit<T> {
 
 interface OpenEdit {
   readonly edit: Edit<unknown>;
-  /** It decides by answers of a later order. */
+  /** It decides by answers of a later sequence. */
   readonly since: number;
   /** When the wait of the caller ends without a result, by the monotonic clock. */
   readonly abandonAt: number;
@@ -54,11 +54,12 @@ export class Edits {
   }
 
   /** Closes those whose result the record shows, and returns what the first of the others has to write. */
-  look({ value = {}, revision, isUnreadable }: SeenRecord, order: number, mayWrite: boolean): RecordChange | undefined {
+  look(record: SeenRecord, sequence: number, mayWrite: boolean): RecordChange | undefined {
     const { clock, view } = this.replica;
+    const { value = {}, revision, isUnreadable } = record;
     for (const open of this.#open) {
       const { edit, since, abandonAt } = open;
-      if (order < since) continue;
+      if (sequence < since) continue;
       // what cannot be read shows nothing, and will not
       open.result = isUnreadable ? undefined : edit.resultOf(value, revision);
       if (open.result !== undefined || isUnreadable) {

@@ -93,13 +93,13 @@ export class Election {
   }
 
   /**
-   * Reads the record, unless the answer to a write comes. Returns the order of now: what was seen with a later one is
-   * fresh.
+   * Reads the record, unless the answer to a write comes. Returns the sequence of now: what was seen with a later one
+   * is fresh.
    */
   refresh(): number {
     const { heartbeat } = this.replica;
     if (!this.writer.isOpen) heartbeat.wish(this.name);
-    return heartbeat.nextOrder();
+    return heartbeat.nextSequence();
   }
 
   /** A leader and a caller that waits look at once, the others not all at once. */
@@ -145,22 +145,22 @@ export class Election {
 
   // ---- What was seen
 
-  /** The answer to a sync that left at `order`. */
-  learn(record: SeenRecord, order: number): void {
+  /** The answer to a sync that left at `sequence`. */
+  learn(record: SeenRecord, sequence: number): void {
     const { heartbeat, observer, view } = this.replica;
     // it left before the last write was answered, so it says nothing about the record
-    if (order < this.seen.order) {
+    if (sequence < this.seen.sequence) {
       heartbeat.wish(this.name);
       return;
     }
     this.writer.seen(record.revision, view.storeTime);
-    this.#learn(record, order);
+    this.#learn(record, sequence);
     observer.seen?.(this, record);
     this.touch();
   }
 
-  #learn(record: SeenRecord, order: number): void {
-    this.seen.learn(record, order);
+  #learn(record: SeenRecord, sequence: number): void {
+    this.seen.learn(record, sequence);
     if (record.value?.holder !== this.#releasedTerm?.holder) this.#reportReleased(true);
   }
 
@@ -230,7 +230,7 @@ export class Election {
   /** Whether an edit of a caller is being written. */
   #lookAtEdits(record: SeenRecord): boolean {
     const { clock, heartbeat } = this.replica;
-    const change = this.#edits.look(record, this.seen.order, this.#mayWrite);
+    const change = this.#edits.look(record, this.seen.sequence, this.#mayWrite);
     if (change !== undefined) this.#write(change);
     // it looks again also without a message
     else if (this.#edits.areOpen) heartbeat.wish(this.name, clock.now() + COMMAND_MS / 4);
@@ -436,8 +436,8 @@ export class Election {
     const ask = { name, ifRevision: seen.last.revision, value: JSON.stringify(value), ...forget };
     const answered = (answer: WriteAnswer): void => {
       this.writer.answered(answer, ask.ifRevision, until);
-      if (answer.revision === undefined) seen.doubt(answer.order);
-      else this.#learn({ revision: answer.revision, value }, answer.order);
+      if (answer.revision === undefined) seen.doubt(answer.sequence);
+      else this.#learn({ revision: answer.revision, value }, answer.sequence);
       change.settled?.(answer);
       this.touch();
     };

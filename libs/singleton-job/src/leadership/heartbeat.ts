@@ -12,14 +12,14 @@ const POLL_MS = 1_000;
 export interface Sync {
   readonly request: SyncRequest;
   readonly sent: Instant;
-  /** Of all syncs and of all answers to writes. */
-  readonly order: number;
+  /** Orders what a replica has seen: one series numbers its syncs, as they leave, and the answers to its writes. */
+  readonly sequence: number;
 }
 
 /**
  * When a sync leaves, and which records it reads. One is under way at a time: wishes meanwhile are joined into the
  * next. Every interval one leaves, which reads a third of the names: so each record is seen every three intervals, also
- * if a message is lost.
+ * if a hint is lost.
  */
 export class Heartbeat {
   /** The names of the records that the next sync is to read. */
@@ -34,8 +34,8 @@ export class Heartbeat {
   #cursor = 0;
   /** After a failed sync none leaves before that, by the monotonic clock. */
   #retryAt = -Infinity;
-  /** The last number that {@link nextOrder} has given. */
-  #lastOrder = 0;
+  /** The last number that {@link nextSequence} has given. */
+  #lastSequence = 0;
   /** How long this replica waits before a look that all replicas take at one time. Drawn anew at each answer. */
   #herdMs = 0;
   /** No hints arrive, so each regular sync reads all names. True until the store says that it listens for them. */
@@ -78,10 +78,9 @@ export class Heartbeat {
     this.#retryAt = -Infinity;
   }
 
-  /** A number that is larger than all before it. */
-  nextOrder(): number {
-    this.#lastOrder += 1;
-    return this.#lastOrder;
+  /** Larger than all before it, in the series of {@link Sync.sequence}. */
+  nextSequence(): number {
+    return (this.#lastSequence += 1);
   }
 
   /** When the next sync leaves, by the monotonic clock. Infinity while one is under way. */
@@ -101,7 +100,7 @@ export class Heartbeat {
     this.#wished.clear();
     for (const name of wished.slice(MOST_NAMES)) this.#wished.add(name);
     this.#wishedAt = this.#wished.size > 0 ? -Infinity : Infinity;
-    this.#underWay = { request: { ...leases, read }, sent: instant(this.clock), order: this.nextOrder() };
+    this.#underWay = { request: { ...leases, read }, sent: instant(this.clock), sequence: this.nextSequence() };
     this.sentAt = this.#underWay.sent.now;
     return this.#underWay;
   }

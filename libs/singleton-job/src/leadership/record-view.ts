@@ -32,8 +32,8 @@ export class RecordView {
   record: SeenRecord | undefined;
   /** The record as it was seen last, also in an earlier incarnation and before a write without an answer. */
   last = ABSENT;
-  /** The order of the newest answer about the record, to a sync or to a write. An older answer says nothing. */
-  order = 0;
+  /** The sequence of the newest answer about the record, to a sync or to a write. An older answer says nothing. */
+  sequence = 0;
   /** The revision with which the record was first seen in this incarnation. Undefined: not seen yet. */
   #metOn: number | undefined;
   /** What the record said when it was last there and readable, also in an earlier incarnation. */
@@ -47,11 +47,11 @@ export class RecordView {
 
   constructor(private readonly replica: Replica) {}
 
-  learn({ revision, value, isUnreadable }: SeenRecord, order: number): void {
+  learn({ revision, value, isUnreadable }: SeenRecord, sequence: number): void {
     this.#metOn ??= revision;
     this.last = { revision, value, isUnreadable, isAsMet: revision === this.#metOn };
     this.record = this.last;
-    this.order = order;
+    this.sequence = sequence;
     if (value === undefined) return;
     this.#lastValue = value;
     this.#highestToken = Math.max(this.#highestToken, value.fencingToken ?? 0);
@@ -60,10 +60,10 @@ export class RecordView {
     this.replica.view.meetLife(lifeOf(leaseOf(value.holder)));
   }
 
-  /** A write has the answer of this order, and may have changed the record or not. */
-  doubt(order: number): void {
+  /** A write has the answer of this sequence, and may have changed the record or not. */
+  doubt(sequence: number): void {
     this.record = undefined;
-    this.order = order;
+    this.sequence = sequence;
   }
 
   /** Another incarnation: nothing that was seen counts. */

@@ -313,7 +313,7 @@ export class Replica implements StoreListener {
   }
 
   #answered(sync: Sync, result: SyncResult): void {
-    const { request, sent, order } = sync;
+    const { request, sent, sequence } = sync;
     const isNew = this.view.learn(result, sent);
     this.heartbeat.answered(this.view.leases.size);
     this.failure = undefined;
@@ -326,7 +326,7 @@ export class Replica implements StoreListener {
       for (const name of request.read) this.heartbeat.wish(name);
     } else {
       this.leases.answered(sync, result);
-      for (const [index, name] of request.read.entries()) this.#seen(name, seenRecord(result.records[index]), order);
+      for (const [index, name] of request.read.entries()) this.#seen(name, seenRecord(result.records[index]), sequence);
     }
     for (const election of this.#elections.values()) {
       election.term?.confirmed();
@@ -334,8 +334,8 @@ export class Replica implements StoreListener {
     }
   }
 
-  #seen(name: string, record: SeenRecord, order: number): void {
-    this.#elections.get(name)?.learn(record, order);
+  #seen(name: string, record: SeenRecord, sequence: number): void {
+    this.#elections.get(name)?.learn(record, sequence);
     for (const { names, found, done } of this.#reads) {
       if (names.has(name)) found.set(name, record);
       if (names.size === found.size) done.abort();

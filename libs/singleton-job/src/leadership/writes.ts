@@ -28,8 +28,8 @@ export interface WriteAnswer {
   /** The new one. Undefined: it was not written, or that is unknown after a `failure`. */
   readonly revision: number | undefined;
   readonly failure: unknown;
-  /** Of all syncs and of all answers to writes. */
-  readonly order: number;
+  /** As in {@link Sync.sequence}. */
+  readonly sequence: number;
 }
 
 /** What a replica writes. All writes of a turn leave in one request for each `until`. */
@@ -71,10 +71,10 @@ export class Outbox {
     }
     this.replica.turn(() => {
       observer.wrote?.(failure);
-      const order = heartbeat.nextOrder();
+      const sequence = heartbeat.nextSequence();
       // an answer that was under way while the incarnation changed says nothing about the data of now
       const ofNow = incarnation === view.incarnation.id ? revisions : [];
-      for (const [index, { answered }] of writes.entries()) answered({ revision: ofNow[index], failure, order });
+      for (const [index, { answered }] of writes.entries()) answered({ revision: ofNow[index], failure, sequence });
     });
     const names = writes.flatMap(({ ask, isPublished }, index) =>
       isPublished && (failure ?? revisions[index]) !== undefined ? ask.name : [],

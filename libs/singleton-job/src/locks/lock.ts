@@ -119,7 +119,7 @@ export class Lock implements Candidate {
   #refusal(since: number): LockStoreError | null | undefined {
     const { replica, storeName } = this.parts;
     const { term, leader, seen } = this.#election;
-    const record = seen.order > since ? seen.record : undefined;
+    const record = seen.sequence > since ? seen.record : undefined;
     if (term !== undefined || !this.isIdle) return null;
     // without an answer for so long, the holder may be gone
     if (record !== undefined && leader !== undefined && replica.leases.get(this.lifeMs)?.isValid(replica.clock))
