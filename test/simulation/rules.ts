@@ -19,7 +19,7 @@ export const RULES = {
   S5: 'each cron occurrence is started or reported',
   L1: 'in calm a replica leads within a life, a heartbeat and 1.5 s',
   L2: 'no term ends in calm',
-  L3: 'a paused job is given back',
+  L3: 'a paused job is released',
   L4: 'a replica can stop',
   L5: 'a lock can be taken in calm',
   L6: 'who leads in calm runs',
@@ -210,7 +210,7 @@ export class Rules {
     const { term, process, beganAt } = led;
     const { name, end, holder } = term;
     this.world.say(process.id, 'ENDS', name, holder, end);
-    // a process that ends may leave a run behind, whose lease is not given back
+    // a process that ends may leave a run behind, whose lease is not revoked
     if (end !== 'released' || !isBusy(led)) this.#forget(led);
     const election = process.replica.find(name);
     if (election === undefined) return;

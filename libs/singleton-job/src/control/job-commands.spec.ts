@@ -108,7 +108,7 @@ describe('Any replica', () => {
       expect([triggeredRuns(b), triggeredRuns(c)]).toEqual([0, 0]);
     });
 
-    it('not while its leader gives it back, and names the reason', async () => {
+    it('not while its leader releases it, and names the reason', async () => {
       const { a, b, c } = await three({ run: lasting(replicas.clock, 60_000) });
       await passes(1_000);
       await answer(a.registry.stepDown('tick'));

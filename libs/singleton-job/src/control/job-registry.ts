@@ -92,9 +92,9 @@ export class SingletonJobRegistry {
 
   /**
    * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. The leader lets its run in
-   * flight end and gives the job back. The next leader reports what was missed. Resolves when the pause is stored and
-   * the leader has begun to give the job back, or has not answered within 2 s. `by` is the replica that gives it back.
-   * Null: there was no leader, or it did not answer. Then it gives the job back when it next reads the record, within
+   * flight end and releases the job. The next leader reports what was missed. Resolves when the pause is stored and
+   * the leader has begun to release the job, or has not answered within 2 s. `by` is the replica that releases it.
+   * Null: there was no leader, or it did not answer. Then it releases the job when it next reads the record, within
    * 10 s.
    *
    * @throws UnknownJobError

@@ -150,16 +150,16 @@ export type TriggerResult =
       readonly by: string | null;
     };
 
-/** The result of a request to give a job to another replica. `by` is the replica that gives it back. Null: none. */
+/** The result of a request to give a job to another replica. `by` is the replica that releases it. Null: none. */
 export type StepDownResult =
   | {
-      /** The job is being given back. */
+      /** The job is being released. */
       readonly steppedDown: true;
-      /** The replica that gives it back. */
+      /** The replica that releases it. */
       readonly by: string;
     }
   | {
-      /** No replica gives it back. */
+      /** No replica releases it. */
       readonly steppedDown: false;
       /**
        * - `unreachable`: the store did not answer, so no replica was asked.

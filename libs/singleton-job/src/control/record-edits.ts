@@ -92,7 +92,7 @@ export class CommandEdit extends SteeringEdit implements Edit<CommandResult> {
 
 /** Ends a pause, and waits for a leader. */
 export class ResumeEdit extends SteeringEdit implements Edit<string> {
-  /** It still gives the paused job back. */
+  /** It still has to release the paused job. */
   #before: Holder | undefined;
 
   resultOf(record: JobRecord): string | undefined {

@@ -201,8 +201,8 @@ export interface SingletonJobOptions {
   /**
    * `true`: replicas even out how many jobs they lead. Set it on every replica.
    *
-   * A replica that leads at least two jobs more than another one gives one back, about every 12 s, until they are even.
-   * It gives back no job that is in a run or due within 5 s, and no `@WhileLeader` method. A job moves at most once in
+   * A replica that leads at least two jobs more than another one releases one, about every 12 s, until they are even.
+   * It releases no job that is in a run or due within 5 s, and no `@WhileLeader` method. A job moves at most once in
    * ten minutes.
    *
    * @default false

@@ -119,9 +119,9 @@ export class CronLoop {
   async #claimAndRun(newest: number, now: () => number): Promise<void> {
     const { runs, term, job } = this.parts;
     if (!(await this.#isStoreNear(newest))) return;
-    const graceMs = this.#isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
+    const misfireGraceMs = this.#isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
     // the store's time decides too: a local clock that is behind must not extend the grace
-    const isInTime = (): boolean => graceMs > 0 && Math.max(now(), term.storeNow()) - newest <= graceMs;
+    const isInTime = (): boolean => misfireGraceMs > 0 && Math.max(now(), term.storeNow()) - newest <= misfireGraceMs;
     if (runs.isBusy || !isInTime()) {
       this.#giveUp(newest);
       return;

@@ -65,7 +65,7 @@ describe('A leader', () => {
     ['late one delay after the last run, too', { job: short, run: ended(NOW - 21_001) }, NOW - 20_001],
     ['not late before that, either', { job: short, run: ended(NOW - 21_000) }, undefined],
     ['late if a run goes on after the next tick', { startedAt: AT }, AT + 24 * HOUR],
-    ['late also if it gives the job back after that run', { startedAt: AT, givesBack: true }, AT + 24 * HOUR],
+    ['late also if it releases the job after that run', { startedAt: AT, givesBack: true }, AT + 24 * HOUR],
     ['not late as @WhileLeader', { job: { schedule: whileLeader(1_000) }, startedAt: AT }, undefined],
     ['not late if an interval runs for long', { job: short, startedAt: AT }, undefined],
     [

@@ -1,4 +1,4 @@
-import { lifeOf } from '../store/store.js';
+import { lifeOf } from '../store/lease-id.js';
 import { interruptedRun } from '../leadership/decide.js';
 import { leaseOf } from '../store/lease-id.js';
 import { type OwnFields, type RunFacts } from '../leadership/record.js';

@@ -31,7 +31,7 @@ export class JobRunner implements Candidate {
   /** Undefined: it does not compete for the job, which is disabled or not started yet. */
   election: Election | undefined;
   #initialDelay: Timer | undefined;
-  /** Ends the ticks of the present term: with a reason if the term is given back. Undefined: nothing of a term runs. */
+  /** Ends the ticks of the present term: with a reason if it is a release. Undefined: nothing of a term runs. */
   #quit: AbortController | undefined;
   #failures = 0;
   /** The replica that it was told to follow, and since when the job was told to be paused. */
@@ -69,8 +69,8 @@ export class JobRunner implements Candidate {
   }
 
   /**
-   * Fires the ticks of one term until the term ends or is given back. The end of the term aborts the run in flight;
-   * giving back lets it finish.
+   * Fires the ticks of one term until the term ends or is being released. The end of the term aborts the run in flight;
+   * a release lets it finish.
    */
   lead(term: Term): void {
     const quit = new AbortController();

@@ -6,10 +6,10 @@ import { nextDue } from './due.js';
 import { type JobRunner } from './job-runner.js';
 
 /**
- * A replica gives away one job in this time, or in somewhat more. Without messages, it has seen each record by then.
+ * A replica releases one job in this time, or in somewhat more. Without hints, it has seen each record by then.
  */
 const ROUND_MS = 11_000;
-/** A job that is due sooner is not given away. */
+/** A job that is due sooner is not released. */
 const DUE_MS = 5_000;
 /** A job that has moved stays for this long. */
 const STAY_MS = 600_000;
@@ -24,7 +24,7 @@ const LEAST_DIFFERENCE = 2;
  */
 export class Rebalancing {
   #timer: Timer | undefined;
-  /** What was given away last. */
+  /** The job that was released last. */
   #given: { readonly election: Election; readonly to: string } | undefined;
   /** Replicas that did not take a job, because they do not want it, and until when none is given to them. Monotonic. */
   readonly #leftOut = new Map<string, number>();
@@ -34,9 +34,9 @@ export class Rebalancing {
     private readonly runners: () => readonly JobRunner[],
   ) {}
 
-  /** Gives away one job each round, until it is stopped. */
+  /** Releases one job each round, until it is stopped. */
   start(): void {
-    // at different times on each replica: it sees what the others have given away
+    // at different times on each replica: it sees what the others have released
     this.#timer = this.replica.clock.setTimer(ROUND_MS * (1 + 0.2 * this.replica.random()), () => {
       this.start();
       this.#giveOne();

@@ -17,7 +17,7 @@ const MOST_OF_ERROR = 200;
 /** A run of `@WhileLeader` that has not ended so long after its signal is reported. */
 const SETTLE_LIMIT_MS = 10_000;
 /** A slow run that is aborted has so much time to end before it is reported once more. */
-const ABORT_GRACE_MS = 1_000;
+const ABORT_LIMIT_MS = 1_000;
 /** The start of a run that lasts longer is written, so that the next leader can report it if this one dies. */
 const WRITTEN_AFTER_MS = 10_000;
 
@@ -180,7 +180,7 @@ export class Run implements RunControl {
     const isWhileLeader = job.schedule.kind === 'while-leader';
     const warnAfterMs = isWhileLeader ? SETTLE_LIMIT_MS : (job.warnAfterMs ?? Infinity);
     if ((isWhileLeader ? sinceAbortMs : elapsedMs) < warnAfterMs) return;
-    if (abortCode !== undefined && sinceAbortMs < ABORT_GRACE_MS) return;
+    if (abortCode !== undefined && sinceAbortMs < ABORT_LIMIT_MS) return;
     const reports = abortCode === undefined ? 1 : 2;
     if (this.#slowReports >= reports) return;
     this.#slowReports = reports;

@@ -30,12 +30,12 @@ export class SingleFlight {
     return this.inFlight !== undefined || this.endedAtMs > sinceMs;
   }
 
-  /** Keeps the place of a run that is about to start, until it is freed. It may not be busy. */
+  /** Lets no other run start, until {@link free}. It may not be busy. */
   reserve(): void {
     this.#isReserved = true;
   }
 
-  /** After {@link start}, if it comes to that: between the two nothing would run, and the job would be given back. */
+  /** Ends {@link reserve}. A run that starts is started before: a job that nothing runs of may be released. */
   readonly free = (): void => {
     this.#isReserved = false;
     this.#settle();

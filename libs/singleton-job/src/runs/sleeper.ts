@@ -29,8 +29,8 @@ export class Sleeper {
 
   /**
    * Resolves after `delayMs` and never before, or after 30 s if it is more, unless `until` resolves or the signal
-   * aborts. The caller checks why: the `until` of an earlier sleep ends a later one as well. It also checks right
-   * before that `until` has not resolved since an earlier sleep.
+   * aborts. The caller checks which of them it was: the `until` of an earlier sleep can end a later one too. An `until`
+   * that has resolved during an earlier sleep does not end this one, so the caller checks that right before.
    */
   sleep(delayMs: number, until?: Promise<unknown>): Promise<void> {
     // one handler for each promise: many sleeps may wait for the same run that ignores its signal

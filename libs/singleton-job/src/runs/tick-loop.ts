@@ -10,7 +10,7 @@ export interface TickLoopParts extends RunnerParts {
   readonly runs: SingleFlight;
   readonly stepDown: Election['stepDown'];
   /**
-   * Its signal aborts when the term ends, and when it is given back: then with a `Reason<'leadershipReleased'>`. No
+   * Its signal aborts when the term ends, and when it is being released: then with a `Reason<'leadershipReleased'>`. No
    * tick is fired after that.
    */
   readonly sleeper: Sleeper;

@@ -4,7 +4,7 @@ import { SingletonJobError } from './singleton-job.error.js';
 export const ABORT_REASONS: Readonly<Record<RunAbortCode, string>> = {
   LEASE_LOST: 'this replica may no longer lead the job',
   SHUTDOWN: 'the application is stopping and does not wait any longer',
-  STEPPED_DOWN: 'this replica gives the job back',
+  STEPPED_DOWN: 'this replica releases the job',
   TIMEOUT: 'the run took longer than the timeout of the job',
   SUPERSEDED: "a newer tick is due and the job's overlap is 'cancel-other'",
 };

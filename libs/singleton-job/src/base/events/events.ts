@@ -41,7 +41,7 @@ export interface JobEvents {
    */
   leadershipReleased: Pick<RunInfo, 'job' | 'fencingToken'> & {
     /**
-     * Why the term was given back: the application stops, the runner broke, three calls of a `@WhileLeader` method in a
+     * Why the term was released: the application stops, the runner broke, three calls of a `@WhileLeader` method in a
      * row failed (`failed-calls`), a method of the registry was called, or a replica that leads fewer jobs takes the
      * job (`rebalance`).
      */
@@ -259,7 +259,7 @@ export interface JobEvents {
      *   the process is restarted. Not at a stop.
      * - `SCHEDULE_DIFFERS`: the leader of a job has another schedule than this replica. Once for each schedule: after a
      *   change until the deploy has ended, or for ever if two applications have one `projectName`.
-     * - `RUNNER_FAILED`: the library itself failed while it led a job, or competed for it. Its term is given back, and
+     * - `RUNNER_FAILED`: the library itself failed while it led a job, or competed for it. Its term is released, and
      *   the job starts again.
      */
     readonly code:
