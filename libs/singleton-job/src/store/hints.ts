@@ -19,5 +19,5 @@ export function messagesMissing(store: string, why: string): Warning {
   const message =
     `gets no messages of other replicas, or sends none (${why}). Jobs run and locks hold all the same. ` +
     `Replicas look at ${store} once a second instead, so a hand-over takes so much longer`;
-  return { code: 'MESSAGES_NOT_DELIVERED', message };
+  return { code: 'HINTS_NOT_DELIVERED', message };
 }

@@ -89,7 +89,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   protected abstract sendMessage(text: string): Promise<unknown>;
   protected abstract toError(error: unknown, request?: string): LockStoreError;
   /** Whether messages arrive on the connection for hints. Rejects where the server refuses them. */
-  protected abstract messagesArrive(session: S): Promise<boolean>;
+  protected abstract hintsArrive(session: S): Promise<boolean>;
 
   protected async source(): Promise<O['connection']> {
     return (await this.options.readConnection?.()) ?? this.options.connection;
@@ -122,7 +122,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   async #check(session: S | undefined): Promise<void> {
     const { hints } = this;
     if (hints === undefined || session === undefined || hints.session !== session) return;
-    const arrives = await hints.send('subscribe', this.messagesArrive.bind(this)).catch((error: unknown) => {
+    const arrives = await hints.send('subscribe', this.hintsArrive.bind(this)).catch((error: unknown) => {
       this.#messagesFailed(error as LockStoreError);
       return false;
     });

@@ -82,7 +82,7 @@ describe('A PostgreSQL store', () => {
     store.addListener({ listening: () => events.push('listening'), warning: ({ code }) => events.push(code) });
     await jest.advanceTimersByTimeAsync(16_000);
     await Promise.all([store.publish('*'), jest.advanceTimersByTimeAsync(100)]);
-    expect(events).toEqual(['MESSAGES_NOT_DELIVERED']);
+    expect(events).toEqual(['HINTS_NOT_DELIVERED']);
     const check = ['1 pg_notify', '2 SELECT 1'];
     expect(statements.splice(0, 3)).toEqual(['1 json_build_object', '2 LISTEN', '2 LISTEN']);
     expect(statements).toEqual([...check, ...check, ...check, '2 pg_notify']);

@@ -88,7 +88,7 @@ export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSes
   /**
    * A pooler may accept LISTEN and deliver nothing. So the connection for requests sends a notification to this one.
    */
-  protected async messagesArrive({ query }: PostgresSession): Promise<boolean> {
+  protected async hintsArrive({ query }: PostgresSession): Promise<boolean> {
     const { session } = this.requests;
     if (session === undefined) return false;
     const arrived = new Promise<boolean>((resolve) => {

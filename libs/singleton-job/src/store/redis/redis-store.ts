@@ -76,7 +76,7 @@ export class RedisStore extends ServerStore<RedisStoreOptions, RedisSession> {
   }
 
   /** The answer shows as well whether the connection is alive. */
-  protected async messagesArrive({ client }: RedisSession): Promise<boolean> {
+  protected async hintsArrive({ client }: RedisSession): Promise<boolean> {
     await client.subscribe(this.#key('hints'));
     return true;
   }
