@@ -7,7 +7,7 @@ import { type PostgresStoreOptions } from '../../libs/singleton-job/src/store/po
 import {
   A,
   B,
-  eventually,
+  until,
   LONG_MS,
   NAME,
   SuiteClient,
@@ -125,10 +125,10 @@ describe('a transaction that another program leaves open', () => {
     await during(`LOCK TABLE "${schema}".leases IN ACCESS SHARE MODE`, async () => {
       void alter.query(`ALTER TABLE "${schema}".leases ADD COLUMN more int`).catch(() => undefined);
       const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = '"${schema}".leases'::regclass`;
-      await eventually('the change waits', async () => (await fixture.sql(waiting))[0]);
+      await until('the change waits', async () => (await fixture.sql(waiting))[0]);
       await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
     });
-    expect(await eventually('it is answered', () => a.leases({ renew: [A] }))).toEqual([A]);
+    expect(await until('it is answered', () => a.leases({ renew: [A] }))).toEqual([A]);
     await alter.end();
   });
 });
@@ -174,9 +174,9 @@ describe('a role', () => {
     await new SuiteClient(sender.store).sync({ isNewcomer: true, grant: [A] });
     for (let time = 0; time < 2; time++)
       await expect(sender.store.publish('*')).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
-    await eventually('the listener is warned', () => listener.warnings.at(0));
+    await until('the listener is warned', () => listener.warnings.at(0));
     const fix = 'Run as a superuser: GRANT EXECUTE ON FUNCTION pg_notify TO "mute"';
-    const warning = { code: 'MESSAGES_NOT_DELIVERED', message: expect.stringContaining(fix) as unknown };
+    const warning = { code: 'HINTS_NOT_DELIVERED', message: expect.stringContaining(fix) as unknown };
     expect([listener.warnings, sender.warnings]).toMatchObject([[warning], [warning]]);
     await fixture.sql(`GRANT ${right} TO PUBLIC`);
     await isListening(listener);
@@ -220,7 +220,7 @@ describe('a role', () => {
     const opened = await fixture.connect({ projectName: newProject(), readConnection });
     role = 'second';
     await fixture.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'first'");
-    await eventually('both connections are of the new role', async () => {
+    await until('both connections are of the new role', async () => {
       const roles = await fixture.sql("SELECT FROM pg_stat_activity WHERE usename = 'second'");
       return roles.length === 2 || undefined;
     });
@@ -279,7 +279,7 @@ describe('the schema', () => {
     const a = await replica({ schema });
     await fixture.sql(`DROP SCHEMA ${schema} CASCADE`);
     await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
-    const { incarnation, leases } = await eventually('it is answered', () => a.sync({ renew: [A] }));
+    const { incarnation, leases } = await until('it is answered', () => a.sync({ renew: [A] }));
     expect([incarnation.isFirst, leases.size]).toEqual([false, 0]);
   });
 
@@ -329,7 +329,7 @@ describe('an application', () => {
     const hash = createHash('sha256').update(`singleton_job:${projectName}`).digest('hex');
     const channel = `singleton_job_${hash.slice(0, 32)}`;
     for (const payload of ['', 'VACUUM', '*']) await fixture.sql('SELECT pg_notify($1, $2)', [channel, payload]);
-    await eventually('the last one', () => a.hints[2]);
+    await until('the last one', () => a.hints[2]);
     expect(a.hints).toEqual(['', 'VACUUM', '*']);
   });
 });
@@ -341,13 +341,13 @@ describe('a pooler', () => {
       await using pooler = await Pgbouncer.start(fixture.server, mode);
       const opened = fixture.begin({ connection: pooler.url, projectName: newProject() });
       const a = new SuiteClient(opened.store);
-      await eventually('the pooler has started', () => a.sync({ isNewcomer: true, grant: [A] }));
+      await until('the pooler has started', () => a.sync({ isNewcomer: true, grant: [A] }));
       await a.put('2', await a.put());
-      await eventually('it says so', () => opened.warnings.length > 0 || undefined);
+      await until('it says so', () => opened.warnings.length > 0 || undefined);
       await opened.store.publish('*');
       await a.sync({ renew: [A] });
       expect(opened.warnings).toMatchObject([
-        { code: 'MESSAGES_NOT_DELIVERED', message: expect.stringContaining('a pooler in transaction mode') as unknown },
+        { code: 'HINTS_NOT_DELIVERED', message: expect.stringContaining('a pooler in transaction mode') as unknown },
       ]);
       expect(opened.events.filter((event) => event.includes('listening'))).toEqual([]);
     },
@@ -369,7 +369,7 @@ describe('a server with a certificate of its own authority', () => {
     );
     expect(inUse).toEqual(Array.from({ length: 4 }, () => ({ ssl: true })));
     const refused = secured.begin({ connection: `${url}?sslmode=verify-full` });
-    const error = await eventually('it is refused', () => refused.disconnected.at(0));
+    const error = await until('it is refused', () => refused.disconnected.at(0));
     expect(error.message).toContain('self-signed certificate');
   });
 });
@@ -387,7 +387,7 @@ describe('a server', () => {
       message: expect.stringContaining('connect to the primary') as unknown,
     });
     await standby.promote();
-    const { incarnation, records } = await eventually('it is answered', () => b.sync({ renew: [A], read: [NAME] }));
+    const { incarnation, records } = await until('it is answered', () => b.sync({ renew: [A], read: [NAME] }));
     expect([incarnation.id === before.id, incarnation.isFirst, records]).toEqual([false, false, [record]]);
   });
 
@@ -400,8 +400,8 @@ describe('a server', () => {
     const message = expect.stringContaining('Raise max_connections, or use fewer: a process needs two') as unknown;
     await expect(a.sync()).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE', message });
     await clients.pop()?.end();
-    await eventually('it says that it gets no hints', () => opened.warnings.length > 0 || undefined);
-    expect(opened.warnings).toMatchObject([{ code: 'MESSAGES_NOT_DELIVERED', message }]);
+    await until('it says that it gets no hints', () => opened.warnings.length > 0 || undefined);
+    expect(opened.warnings).toMatchObject([{ code: 'HINTS_NOT_DELIVERED', message }]);
     await a.sync({ isNewcomer: true, grant: [A] });
     await Promise.all(clients.map((client) => client.end()));
     await isListening(opened);
@@ -412,7 +412,7 @@ describe('a server', () => {
     const opened = await fixture.connect({ projectName });
     const a = new SuiteClient(opened.store);
     await fixture.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
-    await eventually('it notices', () => opened.events.includes('not listening') || undefined);
+    await until('it notices', () => opened.events.includes('not listening') || undefined);
     await a.sync({ isNewcomer: true, grant: [A] });
     await isListening(opened);
     expect(opened.events).toEqual(['connected', 'listening', 'not listening', 'listening']);

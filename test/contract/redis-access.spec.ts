@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type RedisStore } from '../../libs/singleton-job/src/store/redis/redis-store.js';
-import { A, eventually, NAME, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
+import { A, until, NAME, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { isListening, type OpenStore } from './reporting-store.js';
 import { RedisFixture, VERSIONS } from './redis-fixture.js';
 
@@ -48,9 +48,8 @@ async function problemsOf({ store, events, warnings }: OpenStore<RedisStore>): P
   const synced = await replica.sync({ grant: [A], read: [NAME] }).catch(note);
   if (typeof synced === 'object') await replica.write().catch(note);
   await store.publish(['price-tick:lock']).catch(note);
-  const isAnswered = () =>
-    events.includes('listening') || warnings.some(({ code }) => code === 'MESSAGES_NOT_DELIVERED');
-  await eventually('the subscription is answered', () => isAnswered() || undefined);
+  const isAnswered = () => events.includes('listening') || warnings.some(({ code }) => code === 'HINTS_NOT_DELIVERED');
+  await until('the subscription is answered', () => isAnswered() || undefined);
   return [...errors.map(String), ...warnings.map(({ message }) => message)];
 }
 
@@ -75,17 +74,17 @@ describe('what Redis permits', () => {
     const opened = fixture.begin({ connection: await user('mute', '~*', 'resetchannels', '+@all') });
     const { store, events, warnings } = opened;
     const replica = new SuiteClient(store);
-    await eventually('the store warns', () => warnings.at(0));
+    await until('the store warns', () => warnings.at(0));
     await replica.sync({ grant: [A] });
     await replica.put();
     await expect(store.publish('*')).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
-    expect([events, warnings]).toMatchObject([['connected'], [{ code: 'MESSAGES_NOT_DELIVERED' }]]);
+    expect([events, warnings]).toMatchObject([['connected'], [{ code: 'HINTS_NOT_DELIVERED' }]]);
     await user('mute', '&{myapp}:hints');
     await isListening(opened);
     await store.publish('*');
     // Redis ends the connections of a user who loses a channel
     await user('mute', 'resetchannels');
-    await eventually('it does not listen any more', () => events.includes('not listening') || undefined);
+    await until('it does not listen any more', () => events.includes('not listening') || undefined);
   });
 
   it('may be taken and given back while a store is connected', async () => {
@@ -108,7 +107,7 @@ describe.each(VERSIONS)('a password, with %s,', (_, Client) => {
     const opened = fixture.begin({ connection: client(url) });
     const error = { code: 'STORE_MISCONFIGURED', wasSent: false };
     await expect(new SuiteClient(opened.store).sync()).rejects.toMatchObject(error);
-    await eventually('another attempt', () => opened.disconnected.at(2));
+    await until('another attempt', () => opened.disconnected.at(2));
     expect(opened.disconnected).toEqual(opened.disconnected.map(() => expect.objectContaining(error)));
     await user('late', 'resetpass', '>secret');
     await isListening(opened);
@@ -122,7 +121,7 @@ describe.each(VERSIONS)('a password, with %s,', (_, Client) => {
       return fixture.server.url.replace('//', `//rotated:${password}@`);
     };
     const opened = fixture.begin({ connection: client(fixture.server.url), readConnection });
-    await eventually('two attempts failed', () => opened.disconnected.at(1));
+    await until('two attempts failed', () => opened.disconnected.at(1));
     expect(opened.disconnected[0]?.message).toBe('Redis is not connected: no access to the secret');
     password = 'first';
     await set();

@@ -4,7 +4,7 @@ import { Cluster as Cluster5 } from 'ioredis5';
 import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/redis/redis-clients.js';
 import { RedisStore, type RedisStoreOptions } from '../../libs/singleton-job/src/store/redis/redis-store.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
-import { A, B, eventually, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
+import { A, B, until, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import { isListening, type OpenStore } from './reporting-store.js';
 import { openStore } from './redis-fixture.js';
@@ -151,7 +151,7 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     await setUser();
     one.events.splice(0, Infinity, 'connected');
     await everywhere('CLIENT', 'KILL', 'USER', 'rotated');
-    await eventually('a heartbeat is answered', () => replica.sync({ renew: [A] }));
+    await until('a heartbeat is answered', () => replica.sync({ renew: [A] }));
     await isListening(one);
     const { length } = readConnection.mock.calls;
     await one.store.close();
@@ -180,6 +180,6 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     } finally {
       await node.server.resume();
     }
-    await eventually('a heartbeat is answered', () => replica.sync({ renew: [A] }));
+    await until('a heartbeat is answered', () => replica.sync({ renew: [A] }));
   });
 });

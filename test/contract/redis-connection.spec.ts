@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/redis/redis-clients.js';
 import { type RedisStore } from '../../libs/singleton-job/src/store/redis/redis-store.js';
-import { A, eventually, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
+import { A, until, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { freePort } from '../../tools/servers/free-port.js';
 import { RedisServer } from '../../tools/servers/redis-server.js';
 import { RedisCluster } from '../support/redis-cluster.js';
@@ -17,7 +17,7 @@ const UNREACHABLE = { code: 'STORE_UNREACHABLE' };
 
 const sync = (store: RedisStore) => new SuiteClient(store).sync({ grant: [A] });
 const reports = ({ events }: OpenStore, event: string, times = 1): Promise<unknown> =>
-  eventually(`'${event}' is reported`, () => events.filter((one) => one === event).length >= times || undefined);
+  until(`'${event}' is reported`, () => events.filter((one) => one === event).length >= times || undefined);
 
 describe.each(VERSIONS)('a store with %s whose Redis fails', (_, Client) => {
   let fixture: RedisFixture;
@@ -38,7 +38,7 @@ describe.each(VERSIONS)('a store with %s whose Redis fails', (_, Client) => {
     await fixture.server.kill();
     const opened = fixture.begin({ connection: connection() });
     for (const times of [1, 2]) {
-      await eventually('an attempt fails', () => opened.disconnected.find(({ message }) => /REFUSED/.test(message)));
+      await until('an attempt fails', () => opened.disconnected.find(({ message }) => /REFUSED/.test(message)));
       await expect(sync(opened.store)).rejects.toMatchObject({
         ...UNREACHABLE,
         message: expect.stringMatching(/^Redis is not connected: connect ECONNREFUSED [\d.:]+$/),
@@ -140,7 +140,7 @@ describe.each(VERSIONS)('a store with %s whose Redis fails', (_, Client) => {
     }
     await fixture.server.resume();
     await fixture.server.up();
-    await eventually('no connection is left', async () => (await fixture.connections()).length === 0 || undefined);
+    await until('no connection is left', async () => (await fixture.connections()).length === 0 || undefined);
   });
 });
 
@@ -320,9 +320,9 @@ describe('a connection that cannot work is explained with its fix, and without i
       jest.spyOn(console, way).mockImplementation(() => undefined),
     );
     const { store, disconnected } = openStore({ projectName: 'myapp', connection: connection(servers) });
-    await eventually('the store tells why', () => disconnected.at(0));
+    await until('the store tells why', () => disconnected.at(0));
     expect(disconnected[0]?.message).toMatch(message);
-    await eventually('another attempt', () => disconnected.at(1));
+    await until('another attempt', () => disconnected.at(1));
     const refused = await sync(store).catch((error: unknown) => error);
     await store.close();
     const printed = spies.map(({ mock }) => mock.calls);

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import {
   A,
   B,
-  eventually,
+  until,
   LONG_MS,
   NAME,
   SuiteClient,
@@ -37,7 +37,7 @@ async function commandsOf(during: () => Promise<unknown>): Promise<string[]> {
   await monitored(fixture.server.url, note, async () => {
     await during();
     await fixture.raw.time();
-    await eventually('the end is seen', () => commands.includes('time') || undefined);
+    await until('the end is seen', () => commands.includes('time') || undefined);
   });
   return commands.filter((command) => !['of a script', 'ping', 'time'].includes(command));
 }
@@ -101,7 +101,7 @@ describe('what Redis sees', () => {
   it('is one connection for requests, and one for hints where the store subscribes', async () => {
     await Promise.all(Array.from({ length: 50 }, () => a.sync()));
     const { store, events } = fixture.begin({ subscribes: false });
-    await eventually('it is connected', () => events.at(0));
+    await until('it is connected', () => events.at(0));
     await new SuiteClient(store).sync({ grant: [A] });
     const roles = (await fixture.connections()).map(({ isSubscriber }) => isSubscriber);
     expect(roles.sort()).toEqual([false, false, true]);
@@ -118,7 +118,7 @@ describe('what Redis sees', () => {
     await a.store.publish?.(names(100));
     await a.store.publish?.(names(1_000));
     await a.store.publish?.('*');
-    await eventually('all messages arrive', () => messages.at(3));
+    await until('all messages arrive', () => messages.at(3));
     expect(messages).toEqual(
       ['0:lock\n1:lock', names(100).join('\n'), '*', '*'].map((text) => `{myapp}:hints ${text}`),
     );
@@ -212,10 +212,10 @@ describe('a server that refuses writes', () => {
       message: expect.stringContaining('READONLY'),
     });
     await fixture.raw.replicaof('NO', 'ONE');
-    await eventually('it answers', () => send().then(() => true));
+    await until('it answers', () => send().then(() => true));
     // also for hints: a name may lead to another server now
     const areNew = async () => (await fixture.connections()).every(({ id }) => !before.has(id)) || undefined;
-    await eventually('both connections are new', areNew);
+    await until('both connections are new', areNew);
     await a.hint('*', [a]);
   });
 });
@@ -255,7 +255,7 @@ describe('a Redis that may evict keys', () => {
   it.each(['volatile-lru', 'allkeys-lru'])('with the policy %s is reported once', async (policy) => {
     await fixture.raw.config('SET', 'maxmemory-policy', policy);
     const { warnings } = await fixture.connect();
-    await eventually('the store warns', () => warnings.at(0));
+    await until('the store warns', () => warnings.at(0));
     const message = expect.stringContaining(`its maxmemory-policy is ${policy}`);
     expect(warnings).toEqual([{ code: 'EVICTION_POSSIBLE', message }]);
   });

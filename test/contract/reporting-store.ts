@@ -1,6 +1,6 @@
 import { type Store } from '../../libs/singleton-job/src/store/store.js';
 import { asLockStoreError, type LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
-import { eventually } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
+import { until } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 
 /** A store that has begun to connect, and what it reported. */
 export interface OpenStore<S extends Store = Store> {
@@ -28,7 +28,7 @@ export function open<S extends Store>(store: S): OpenStore<S> {
 /** Resolves when the store is connected, and its last word is that it listens. */
 export async function isListening({ events }: OpenStore): Promise<void> {
   const last = () => events.includes('connected') && events.findLast((event) => event.endsWith('listening'));
-  await eventually('the store is connected and listens', () => last() === 'listening' || undefined);
+  await until('the store is connected and listens', () => last() === 'listening' || undefined);
 }
 
 /** A server for one spec, and stores on it. All end together. */

@@ -1,7 +1,8 @@
 import { type Clock, instant, type Timer } from '../base/time/clock.js';
 import { Lease, trustedMs } from '../leadership/lease.js';
 import { type BackupReport, type BackupState } from '../leadership/backup.js';
-import { type LeaseId, lifeOf, type Store } from '../store/store.js';
+import { type LeaseId, lifeOf } from '../store/lease-id.js';
+import { type Store } from '../store/store.js';
 
 /** The main thread is late when its next heartbeat is overdue by half an interval. */
 const LATE_AFTER_INTERVALS = 1.5;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Instant } from '../base/time/clock.js';
-import { type LeaseId } from '../store/store.js';
+import { type LeaseId } from '../store/lease-id.js';
 import { type Replica } from './replica.js';
 
 /** What the heartbeat thread is told: plain data, which is copied. Monotonic times are those of the main thread. */

@@ -20,8 +20,8 @@ export function isOfNow(value: JobRecord | undefined, { incarnation }: Pick<Sigh
 }
 
 /**
- * Whether its holder keeps what it says: it has written it in this incarnation, or will write on it. See {@link
- * patched}.
+ * Whether a pause or a command in the record stays there: its holder has written the record in this incarnation, or
+ * will build on it when it writes the record again. See {@link patched}.
  */
 export function isSettled(value: JobRecord, sight: Pick<Sight, 'incarnation'>): boolean {
   return isOfNow(value, sight) || value.steeredIn === sight.incarnation.id;

@@ -35,13 +35,13 @@ export interface Command {
  * over. Fields that this version does not know are kept.
  */
 export interface JobRecord {
-  /** Absent: free. */
+  /** Absent: nobody leads, and a replica may take the record. */
   readonly holder?: Holder | undefined;
-  /** Of the newest term. */
+  /** The token of the newest term. */
   readonly fencingToken?: number;
-  /** In which its holder has written it last. */
+  /** The incarnation in which its holder has written it last. */
   readonly incarnation?: string;
-  /** In words. */
+  /** The schedule of its leader, in words. */
   readonly schedule?: string;
   /** The newest occurrence or slot that was claimed or reported. */
   readonly lastScheduledAt?: number;

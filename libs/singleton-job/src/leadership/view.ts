@@ -1,6 +1,6 @@
 import { type Clock, type Instant, instant } from '../base/time/clock.js';
-import { type Incarnation, type LeaseId, type SyncResult } from '../store/store.js';
-import { isLeaseId, lifeOf, replicaOf } from '../store/lease-id.js';
+import { type Incarnation, type SyncResult } from '../store/store.js';
+import { isLeaseId, type LeaseId, lifeOf, replicaOf } from '../store/lease-id.js';
 
 /** What this replica has seen of the store, apart from records. Only answers change it. */
 export class View {
@@ -44,8 +44,8 @@ export class View {
   }
 
   /**
-   * The same at most: the answer may have taken all of its time on its way back, and the monotonic clock stood still
-   * while the host was suspended.
+   * The latest that the time of the store can be: the answer may have taken all of its time on its way back, and the
+   * monotonic clock stood still while the host was suspended.
    */
   storeNowAtMost(): number {
     const { now, wall } = this.#sent;

@@ -5,8 +5,9 @@ export interface Timer {
 }
 
 /**
- * Time as an argument. All code of the library that waits, measures or writes a date uses a clock that it is given. So
- * a test can stop time, and a simulation can give each replica its own clock.
+ * Time as an argument. All that leads, runs, measures or writes a date uses a clock that it is given. So a test can
+ * stop time, and a simulation can give each replica its own clock. Connections, the burst limit of the log and the wait
+ * for signals use the timers of Node.
  */
 export interface Clock {
   /**

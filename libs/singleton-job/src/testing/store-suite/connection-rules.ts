@@ -2,7 +2,7 @@ import { deepEqual, rejects } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type StoredRecord } from '../../store/store.js';
 import { type Rules } from './rule-context.js';
-import { A, eventually, NAME } from './suite-client.js';
+import { A, until, NAME } from './suite-client.js';
 
 /** A store without messages passes: replicas look at it each second. */
 export const HINT: Rules = {
@@ -23,7 +23,7 @@ export const HINT: Rules = {
     b.store.addListener({ hint: () => JSON.parse('no JSON') as undefined });
     b.store.addListener({ hint: () => seen.push('last') });
     if (!(await a.hint('*', [b]))) return;
-    await eventually('the last listener is called', () => seen[0]);
+    await until('the last listener is called', () => seen[0]);
     deepEqual(seen, ['last']);
   },
 };

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { lifeOf, type SyncRequest, type SyncResult } from '../../store/store.js';
 import { type RuleContext, type Rules } from './rule-context.js';
-import { A, B, eventually, LONG_MS, NAME, SHORT_MS } from './suite-client.js';
+import { A, B, until, LONG_MS, NAME, SHORT_MS } from './suite-client.js';
 
 const SHORT = `a.2@${String(SHORT_MS)}`;
 const ODD = 'eu.1@pod ü"x":{y}%s\\.1@60000';
@@ -41,10 +41,10 @@ export const RESTART: Rules = {
     const late = async () => [await a.write('{}', record, { incarnation: before.id })];
     await passTime(2);
     await fixture.restart?.();
-    deepEqual(await eventually('an answer before a sync', late), [undefined]);
+    deepEqual(await until('an answer before a sync', late), [undefined]);
     // it is not noted by a request that keeps no lease
     deepEqual((await a.sync({ revoke: [B] })).incarnation, before);
-    const { incarnation } = await eventually('b is answered', () => b.sync({ isNewcomer: true, grant: [B] }));
+    const { incarnation } = await until('b is answered', () => b.sync({ isNewcomer: true, grant: [B] }));
     ok(incarnation.id !== before.id && incarnation.since > before.since && !incarnation.isFirst);
     const after = await a.sync({ renew: [A], read: [NAME] });
     deepEqual([after.incarnation, after.records, await late()], [incarnation, [record], [undefined]]);

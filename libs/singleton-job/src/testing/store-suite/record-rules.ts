@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { type StoredRecord } from '../../store/store.js';
 import { type Rules } from './rule-context.js';
-import { A, eventually, LONG_MS, NAME, type SuiteClient } from './suite-client.js';
+import { A, until, LONG_MS, NAME, type SuiteClient } from './suite-client.js';
 
 const TEXT = 'größe 東京 🚆 "double" \'single\' \\ \n \r\n \t \u2028 %s $1 :x ? {y}; --';
 
@@ -118,7 +118,7 @@ export const WRITE: Rules = {
     const [record, seen] = await Promise.all([a.put('1', undefined, { forgetAfterMs }), a.read(NAME)]);
     deepEqual(seen, [record]);
     await passTime(forgetAfterMs + 20);
-    await eventually('the record is forgotten', async () => (await a.read(NAME))[0] === undefined || undefined);
+    await until('the record is forgotten', async () => (await a.read(NAME))[0] === undefined || undefined);
     const { time, records } = await a.sync({ read: [name] });
     deepEqual([records, await a.write('{}', record)], [[kept], undefined]);
     ok((await a.put()).revision >= time);

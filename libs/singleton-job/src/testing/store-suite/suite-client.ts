@@ -40,7 +40,7 @@ export class SuiteClient {
 
   async open(): Promise<this> {
     this.store.open();
-    await eventually('the store is connected', () => this.events.length >= this.expectedEvents.length || undefined);
+    await until('the store is connected', () => this.events.length >= this.expectedEvents.length || undefined);
     return this;
   }
 
@@ -89,14 +89,14 @@ export class SuiteClient {
     await this.store.publish(names);
     for (const { hints } of receivers) {
       const isMet = () => hints.includes('*') || [names].flat().every((name) => hints.includes(name)) || undefined;
-      await eventually(`a hint of ${String(names.length)} records`, isMet);
+      await until(`a hint of ${String(names.length)} records`, isMet);
     }
     return true;
   }
 }
 
 /** Waits for a value. A request that fails is sent again. The limit is generous, because the machine may be busy. */
-export async function eventually<T>(what: string, read: () => T | undefined | Promise<T | undefined>): Promise<T> {
+export async function until<T>(what: string, read: () => T | undefined | Promise<T | undefined>): Promise<T> {
   const giveUpAt = performance.now() + 15_000;
   for (;;) {
     const [result] = await Promise.allSettled([Promise.resolve().then(read)]);
