@@ -15,7 +15,7 @@ describe('the demo', () => {
       const output = await tool('demo/main.ts', [flag], { env: { FORCE_COLOR: undefined } });
       expect(output).toContain('No two runs of a job overlapped');
       expect(output).toMatch(
-        /(\w) is stopped[^]* price-tick +\1 gives the lead back\n[^]* price-tick +\w leads, token \d+/,
+        /(\w) is stopped[^]* price-tick +\1 releases it\n[^]* price-tick +\w leads, token \d+/,
       );
       expect(output).toMatch(/(\w) is killed[^]* \1 is gone\n[^]* price-tick +\w leads, token \d+/);
       expect(output.match(/^ \w led price-tick \d+ ms after /gm)).toHaveLength(2);

@@ -31,7 +31,7 @@ const LOOKS: { readonly [E in EventName]?: Look } = {
   ready: { state: '·', words: (node) => `${node} is there` },
   exited: { state: ' ', words: (node) => `${node} is gone` },
   leadershipGained: { state: '│', words: (node, { fencingToken = NaN }) => `${node} leads, token ${fencingToken}` },
-  leadershipReleased: { state: '·', words: (node) => `${node} gives the lead back` },
+  leadershipReleased: { state: '·', words: (node) => `${node} releases it` },
   leadershipLost: { state: '·', words: (node, { reason = '' }) => `${node} lost the lead: ${reason}` },
   runStarted: { state: '┃', words: (node) => `runs on ${node}` },
   runSucceeded: { state: '│' },
