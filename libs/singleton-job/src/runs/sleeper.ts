@@ -13,6 +13,8 @@ const MAX_SLEEP_MS = 30_000;
 export class Sleeper {
   #timer: Timer | undefined;
   #resolve: (() => void) | undefined;
+  /** When the sleep under way ends, by the monotonic clock. */
+  #dueMs = 0;
   #until: Promise<unknown> | undefined;
   /** Whether the signal has aborted. A loop reads it at each turn, where `signal.aborted` is slow. */
   isOver = this.signal.aborted;
@@ -39,21 +41,21 @@ export class Sleeper {
       void until?.then(this.#wake);
     }
     if (this.isOver) return Promise.resolve();
-    const dueMs = this.clock.now() + Math.min(delayMs, MAX_SLEEP_MS);
+    this.#dueMs = this.clock.now() + Math.min(delayMs, MAX_SLEEP_MS);
     return new Promise((resolve) => {
       this.#resolve = resolve;
-      this.#arm(dueMs);
+      this.#arm();
     });
   }
 
   /**
    * A timer may fire early: then it is set again. Rounded down: rounded up, it would be late by up to a millisecond.
    */
-  #arm(dueMs: number): void {
-    const restMs = dueMs - this.clock.now();
+  readonly #arm = (): void => {
+    const restMs = this.#dueMs - this.clock.now();
     if (restMs <= 0) this.#wake();
-    else this.#timer = this.clock.setTimer(Math.max(Math.floor(restMs), 1), this.#arm.bind(this, dueMs));
-  }
+    else this.#timer = this.clock.setTimer(Math.max(Math.floor(restMs), 1), this.#arm);
+  };
 
   readonly #wake = (): void => {
     this.#timer?.cancel();

@@ -28,21 +28,30 @@ export class SystemClock implements Clock {
   }
 
   setTimer(delayMs: number, fire: () => void): Timer {
-    let handle: NodeJS.Timeout | undefined;
-    const arm = (leftMs: number): void => {
-      const laterMs = leftMs - LONGEST_TIMEOUT_MS;
-      if (laterMs <= 0) handle = setTimeout(fire, Math.ceil(leftMs));
-      else handle = setTimeout(arm, LONGEST_TIMEOUT_MS, laterMs);
-    };
-    const cancel = (): void => {
-      clearTimeout(handle);
-    };
-    arm(delayMs);
-    return { cancel };
+    return new SystemTimer(delayMs, fire);
   }
 
   afterIo(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** A class, not closures: a job sets a timer for each tick, and what it keeps lives until then. */
+class SystemTimer implements Timer {
+  #handle: NodeJS.Timeout | undefined;
+
+  constructor(delayMs: number, fire: () => void) {
+    this.#arm(delayMs, fire);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle);
+  }
+
+  #arm(delayMs: number, fire: () => void): void {
+    const laterMs = delayMs - LONGEST_TIMEOUT_MS;
+    if (laterMs <= 0) this.#handle = setTimeout(fire, Math.ceil(delayMs));
+    else this.#handle = setTimeout(this.#arm.bind(this), LONGEST_TIMEOUT_MS, laterMs, fire);
   }
 }
 
