@@ -45,12 +45,13 @@ describe('Any replica', () => {
   const script = () => replicas.start('script', [job({ enabled: false })], { random: () => 0.9 });
 
   describe('triggers a job', () => {
-    it('on the replica that leads it, also where it is disabled', async () => {
+    it('on the replica that leads it, also where it is disabled, and the record has its end at once', async () => {
       const { a, b } = await three({ schedule: MINUTELY });
       const { fencingToken } = a.observer.of('leadershipGained')[0] ?? {};
       const run = { started: true, fencingToken, startedAt: '2027-01-01T00:00:00.100Z', by: 'a' };
       for (const { registry } of [b, a, script()]) expect(await answer(registry.trigger('tick'), 0)).toEqual(run);
       expect([triggeredRuns(a), triggeredRuns(b)]).toEqual([3, 0]);
+      expect(await answer(b.registry.overview())).toMatchObject([{ lastRun: { outcome: 'succeeded' } }]);
     });
 
     it('once when two callers trigger it at the same time', async () => {
