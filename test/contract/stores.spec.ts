@@ -75,8 +75,7 @@ it.each<[string, (projectName: string) => Promise<{ readonly store: Store }>]>([
   ['PostgreSQL', (projectName) => postgres.connect({ projectName })],
 ])('%s keeps its promises to many replicas at once', async (_name, connect) => {
   const projectName = newProject();
-  const { problems, takes, ended } = await hammer(async () => (await connect(projectName)).store);
+  const { problems, isEnough } = await hammer(async () => (await connect(projectName)).store);
   expect([...problems]).toEqual([]);
-  expect(takes).toBeGreaterThan(50);
-  expect(ended.size).toBeGreaterThan(10);
+  expect(isEnough).toBe(true);
 });
