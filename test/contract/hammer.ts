@@ -29,7 +29,7 @@ export class Hammered {
     return this.takes > 50 && this.ended.size > 10;
   }
 
-  get isOver(): boolean {
+  isOver(): boolean {
     return performance.now() - this.#begunAt > (this.isEnough ? MS : MOST_MS);
   }
 }
@@ -52,9 +52,9 @@ export async function hammer(open: () => Promise<Store>): Promise<Hammered> {
 
 async function work(client: SuiteClient, index: number, seen: Hammered): Promise<void> {
   const leaseOf = (term: number): LeaseId => `client-${String(index)}.${String(term)}@${String(LIFE_MS)}`;
-  for (let term = 1; !seen.isOver; term++) {
+  for (let term = 1; !seen.isOver(); term++) {
     const own: Holder = { lease: leaseOf(term), until: 0 };
-    while (!seen.isOver && (await isKept(client, own, leaseOf(term - 1), seen))) {
+    while (!seen.isOver() && (await isKept(client, own, leaseOf(term - 1), seen))) {
       // sometimes longer than the lease lives
       if (Math.random() < 0.05) await new Promise((resolve) => setTimeout(resolve, LIFE_MS * 1.2));
     }
