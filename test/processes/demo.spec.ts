@@ -14,9 +14,7 @@ describe('the demo', () => {
     async (flag) => {
       const output = await tool('demo/main.ts', [flag], { env: { FORCE_COLOR: undefined } });
       expect(output).toContain('No two runs of a job overlapped');
-      expect(output).toMatch(
-        /(\w) is stopped[^]* price-tick +\1 releases it\n[^]* price-tick +\w leads, token \d+/,
-      );
+      expect(output).toMatch(/(\w) is stopped[^]* price-tick +\1 releases it\n[^]* price-tick +\w leads, token \d+/);
       expect(output).toMatch(/(\w) is killed[^]* \1 is gone\n[^]* price-tick +\w leads, token \d+/);
       expect(output.match(/^ \w led price-tick \d+ ms after /gm)).toHaveLength(2);
       expect(output).not.toContain('\u001b');
