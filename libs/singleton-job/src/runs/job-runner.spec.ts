@@ -3,6 +3,7 @@ import { type Job } from '../jobs/job.js';
 import { JobRun } from '../jobs/job-run.js';
 import { LeaseLostError, RunAbortedError } from '../base/errors/run.errors.js';
 import { cron } from '../schedule/cron/cron.js';
+import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { type TestReplica } from '../../../../test/support/test-replica.js';
@@ -15,8 +16,9 @@ const explode = (): never => {
 };
 type Step = 'pause' | 'resume' | 'spoil' | 'repair' | 'cut' | 'heal' | 'keep' | 'go back' | 'lose';
 
+const replicas = useReplicas();
+
 describe('A follower', () => {
-  const replicas = useReplicas();
   it('tells once who leads, also through an outage and a restart of the store', async () => {
     const [a, b] = [replicas.start('a', [job()]), replicas.start('b', [job()])];
     await replicas.clock.advance(5_000);
@@ -79,7 +81,6 @@ describe('A follower', () => {
 });
 
 describe('A run whose leader is gone', () => {
-  const replicas = useReplicas();
   const everyMinute = cron('* * * * *');
   const MINUTE = 60_000;
 
@@ -109,8 +110,6 @@ describe('A run whose leader is gone', () => {
 });
 
 describe('A run', () => {
-  const replicas = useReplicas();
-
   it('gets its job, kind, cause, times and fencing token', async () => {
     const given: JobRun[] = [];
     const a = replicas.start('a', [job({ run: (run) => given.push(run) })]);
@@ -241,9 +240,18 @@ describe('A run', () => {
   });
 });
 
-describe('A triggered run of an interval with a long delay', () => {
-  const replicas = useReplicas();
+it('A runner that fails steps down, and is tried again after 2 s, 4 s, 8 s and so on', async () => {
+  const schedule = { ...fixedRate(1_000), next: explode };
+  const a = replicas.start('a', [job({ schedule })]);
+  await replicas.clock.advance(20_000);
+  const tries = [0, 2_000, 6_000, 14_000];
+  expect(a.observer.eventLines.filter((line) => /warning/.test(line))).toEqual(
+    tries.map((at) => `${at} warning RUNNER_FAILED`),
+  );
+  expect(a.observer.of('leadershipReleased').map(({ reason }) => reason)).toEqual(tries.map(() => 'runner-failed'));
+});
 
+describe('A triggered run of an interval with a long delay', () => {
   it('is claimed and started only while the lease is confirmed', async () => {
     const a = replicas.start('a', [job({ schedule: once })]);
     await replicas.clock.advance(100);
