@@ -86,9 +86,9 @@ export class Election {
     return result.finally(this.touch.bind(this));
   }
 
-  /** The replica looks at it now. */
-  touch(): void {
-    this.lookAt = -Infinity;
+  /** The replica looks at it now, or at a time by the monotonic clock. */
+  touch(at = -Infinity): void {
+    this.lookAt = Math.min(this.lookAt, at);
     this.replica.touched(this);
   }
 

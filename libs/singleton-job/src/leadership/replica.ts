@@ -166,7 +166,7 @@ export class Replica implements StoreListener {
 
   // ---- Turns
 
-  /** The election is to be looked at now. */
+  /** The election is to be looked at, now or at its time. */
   touched(election: Election): void {
     if (this.#state === 'closed') {
       election.abandon();
@@ -174,7 +174,9 @@ export class Replica implements StoreListener {
     }
     // one that was over is used again
     if (!this.#elections.has(election.name)) this.#elections.set(election.name, election);
-    this.#scheduleTurn();
+    // a turn looks at all elections, so a run that has something to save later begins none
+    if (election.lookAt > this.clock.now()) this.#wakeAt(election.lookAt);
+    else this.#scheduleTurn();
   }
 
   /** A sync leaves at once. */
@@ -227,12 +229,16 @@ export class Replica implements StoreListener {
     this.backup?.tell();
   }
 
-  /** For the next turn at the latest. */
   #setTimer(): void {
     let at = this.heartbeat.dueAt;
     for (const { lookAt, term } of this.#elections.values())
       at = Math.min(at, lookAt, term?.reclaim?.by.now ?? Infinity);
     for (const { deadline } of this.leases.all) if (deadline !== undefined) at = Math.min(at, deadline.now);
+    this.#wakeAt(at);
+  }
+
+  /** Begins a turn then, by the monotonic clock, unless an earlier one is due. */
+  #wakeAt(at: number): void {
     if (this.#state !== 'open' || (this.#timer !== undefined && this.#timer.at <= at)) return;
     this.#timer?.timer.cancel();
     const { clock } = this;

@@ -135,7 +135,7 @@ export class OwnTerm {
     this.own = { ...this.own, ...fields };
     if (this.#unsavedAt < Infinity) return;
     this.#unsavedAt = this.election.replica.clock.now();
-    this.election.touch();
+    this.election.touch(this.saveAt);
   }
 
   /**
