@@ -3,13 +3,13 @@ import { newClient } from './postgres-client.js';
 
 describe('A client', () => {
   it.each([
-    [undefined, 10_000, 2_000],
-    [undefined, 60_000, 2_000],
-    [undefined, 800, 160],
+    [undefined, 10_000, 2_500],
+    [undefined, 60_000, 2_500],
+    [undefined, 800, 200],
     [500, 10_000, 500],
     [4_000, 30_000, 4_000],
     [15_000, 30_000, 10_000],
-    [0, 10_000, 2_000],
+    [0, 10_000, 2_500],
   ])(
     'with a time-out of %p and a lockExpiry of %i ms may take %i ms to connect',
     async (given, shortestLifeMs, expected) => {

@@ -17,7 +17,7 @@ export interface PostgresConfig {
   readonly password?: string | undefined;
   /** As in `pg`: `true`, or options of TLS. @default no TLS */
   readonly ssl?: unknown;
-  /** How long it may take to connect, at most a third of `lockExpiry`. @default a fifth of `lockExpiry`, 2 s at most */
+  /** How long it may take to connect, at most a third of `lockExpiry`. @default a quarter of `lockExpiry`, 2.5 s at most */
   readonly connectionTimeoutMillis?: number | undefined;
   /** Milliseconds, from which the server ends a statement. */
   readonly statement_timeout?: number | false | undefined;
@@ -71,10 +71,12 @@ export async function newClient(
 ): Promise<PostgresClient> {
   const Client = await loadClient();
   const config = configOf(connection);
+  // TLS and a password take six round trips. After an attempt that hangs, a leader has time for another
+  const usualMs = Math.min(2_500, shortestLifeMs / 4);
   const given = Number(Reflect.get(config, 'connectionTimeoutMillis'));
   return new Client({
     ...config,
-    connectionTimeoutMillis: given > 0 ? Math.min(given, shortestLifeMs / 3) : Math.min(2_000, shortestLifeMs / 5),
+    connectionTimeoutMillis: given > 0 ? Math.min(given, shortestLifeMs / 3) : usualMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     // the only parameter of the start that a pooler lets pass
