@@ -13,6 +13,7 @@ import {
   SuiteClient,
 } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { Pgbouncer } from '../support/pgbouncer.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
 import { isListening } from './reporting-store.js';
 import { PostgresFixture } from './postgres-fixture.js';
@@ -249,6 +250,7 @@ describe('a store that cannot work is told what to do', () => {
       CREATE ROLE late LOGIN SUPERUSER; ALTER ROLE late SET search_path = old, pg_catalog`,
     ],
     ['by a missing role', 'Check user and password', { role: 'nobody' }],
+    ['by a server without TLS', 'drop sslmode from the URL', { database: 'postgres?sslmode=prefer' }],
     ['by a missing database', 'Check the name of the database', { database: 'shop' }],
     ['by a missing schema', 'run the SQL of postgresMigrations() as its owner', { schema: newName(), migrate: false }],
     [
@@ -355,22 +357,60 @@ describe('a pooler', () => {
 });
 
 describe('a server with a certificate of its own authority', () => {
-  it('is trusted by a URL with the file of the authority and by options with its text, and refused without', async () => {
-    await using certificate = await TlsCertificate.create();
-    await using secured = await PostgresFixture.start(certificate.postgresArguments);
-    const { url } = secured.server;
+  let certificate: TlsCertificate;
+  let secured: PostgresFixture;
+
+  beforeAll(async () => {
+    certificate = await TlsCertificate.create();
+    secured = await PostgresFixture.start(certificate.postgresArguments);
+    // the role `app` needs TLS and its password
+    await secured.sql(`CREATE ROLE app LOGIN SUPERUSER PASSWORD 'secret'; DO $$ BEGIN EXECUTE format(
+      'COPY (VALUES (''host all postgres all trust''), (''hostssl all all all scram-sha-256'')) TO %L', current_setting('hba_file'));
+      PERFORM pg_reload_conf(); END $$`);
+  });
+
+  afterAll(async () => {
+    await secured[Symbol.asyncDispose]();
+    await certificate[Symbol.asyncDispose]();
+  });
+
+  const urlOfApp = () => secured.server.urlOf('app:secret');
+  const refusal = async (connection: string) => {
+    const refused = secured.begin({ connection });
+    return until('it is refused', () => refused.disconnected.at(0));
+  };
+
+  it('is trusted by a URL with the file of the authority and by options with its text', async () => {
     const connections = [
-      `${url}?sslmode=verify-full&sslrootcert=${certificate.file}`,
-      { postgres: { connectionString: url, ssl: { ca: certificate.pem } } },
+      `${urlOfApp()}?sslmode=verify-full&sslrootcert=${certificate.file}`,
+      { postgres: { connectionString: urlOfApp(), ssl: { ca: certificate.pem } } },
     ];
     for (const connection of connections) expect((await secured.connect({ connection })).disconnected).toEqual([]);
-    const inUse = await secured.sql(
-      "SELECT ssl FROM pg_stat_ssl NATURAL JOIN pg_stat_activity WHERE application_name <> ''",
-    );
+    const inUse = await secured.sql("SELECT ssl FROM pg_stat_ssl NATURAL JOIN pg_stat_activity WHERE usename = 'app'");
     expect(inUse).toEqual(Array.from({ length: 4 }, () => ({ ssl: true })));
-    const refused = secured.begin({ connection: `${url}?sslmode=verify-full` });
-    const error = await until('it is refused', () => refused.disconnected.at(0));
-    expect(error.message).toContain('self-signed certificate');
+  });
+
+  it.each(['prefer', 'require', 'verify-full'])('is refused with the fix at sslmode=%s without it', async (mode) => {
+    expect(await refusal(`${urlOfApp()}?sslmode=${mode}`)).toMatchObject({
+      code: 'STORE_MISCONFIGURED',
+      message: expect.stringMatching(/self-signed certificate.*Pass the CA of the server: .*ssl: \{ ca: /) as unknown,
+    });
+  });
+
+  it('and that wants TLS says so to a URL without', async () => {
+    expect(await refusal(urlOfApp())).toMatchObject({
+      code: 'STORE_MISCONFIGURED',
+      message: expect.stringContaining('The server wants TLS: add ?sslmode=verify-full to the URL') as unknown,
+    });
+  });
+
+  it.each([150, 335])('connects with TLS and a password also at %i ms for each of six answers', async (delayMs) => {
+    await using proxy = await TcpProxy.start(secured.server.port);
+    proxy.answerDelayMs = delayMs;
+    const port = Number(new URL(proxy.url).port);
+    const postgres = { host: '127.0.0.1', port, database: 'postgres', user: 'app', password: 'secret' };
+    const connection = { postgres: { ...postgres, ssl: { ca: certificate.pem } } };
+    await secured.connect({ connection });
   });
 });
 

@@ -14,6 +14,7 @@ const FIXES: Fixes = {
     '^(42P07|42723)': 'The schema {schema} has something of this name: give the option schema one of its own',
     '^28.*(no encryption|SSL off)':
       'The server wants TLS: add ?sslmode=verify-full to the URL, or ssl: true to the options',
+    'does not support SSL': 'The server has no TLS: drop sslmode from the URL, or ssl from the options',
     '^28': 'Check user and password in connection, and pg_hba.conf of the server',
     '^3D000': 'Check the name of the database at the end of the URL',
     '^\\w*(SELF_SIGNED|UNABLE_TO_)':
