@@ -35,6 +35,16 @@ function variablesInOptionsPage(): WorkerVariables {
   return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
 }
 
+/** As under FIPS. */
+const WITHOUT_MD5 = `import crypto from 'node:crypto';
+  import { syncBuiltinESMExports } from 'node:module';
+  const { createHash } = crypto;
+  crypto.createHash = (name, options) => {
+    if (/md5/i.test(name)) throw new Error('unsupported');
+    return createHash(name, options);
+  };
+  syncBuiltinESMExports();`;
+
 const printed = ({ lines }: WorkerProcess): string => lines.map(({ text }) => text).join('\n');
 const logged = (replica: WorkerProcess, line: RegExp): Promise<void> =>
   until(`it logs ${String(line)}`, () => line.test(printed(replica)), { details: () => printed(replica) });
@@ -44,7 +54,8 @@ describe('the quick start of the README', () => {
   /** A program of `apps/minimal` as one process. */
   const start = (program: 'main' | 'from-environment', variables: WorkerVariables): WorkerProcess => {
     const file = join(DIST, 'apps/minimal/apps/minimal/src', `${program}.js`);
-    const replica = new WorkerProcess('web', { NO_COLOR: '1', ...variables }, { program: file });
+    const execArgv = ['--import', `data:text/javascript,${encodeURIComponent(WITHOUT_MD5)}`];
+    const replica = new WorkerProcess('web', { NO_COLOR: '1', ...variables }, { program: file, execArgv });
     replicas.push(replica);
     return replica;
   };
@@ -77,7 +88,7 @@ describe('the quick start of the README', () => {
         SINGLETON_JOB_HEARTBEAT_THREAD: 'true',
       }),
     ],
-  ] as const)('leads on a PostgreSQL: %s', async (program, variables) => {
+  ] as const)('leads on a PostgreSQL, also where md5 is not permitted: %s', async (program, variables) => {
     await using postgres = await SERVERS.postgres();
     const leader = start(program, variables(postgres.url));
     await logged(leader, /\[shop:price-tick\] became LEADER/);
