@@ -194,6 +194,17 @@ describe('a role', () => {
     expect(await a.read(NAME)).toEqual([record]);
   });
 
+  it('that may have one connection has no hints, and is told how many a process needs', async () => {
+    await replica();
+    await fixture.sql(`CREATE ROLE one LOGIN CONNECTION LIMIT 1; ${grantSql('singleton_job', 'one')}`);
+    const options = { connection: fixture.server.urlOf('one'), migrate: false, projectName: newProject() };
+    const { store, warnings } = fixture.begin(options);
+    await new SuiteClient(store).sync({ isNewcomer: true, grant: [A] });
+    await until('it is warned', () => warnings.at(0));
+    const message = expect.stringMatching(/CONNECTION LIMIT of the role, or use fewer: a process needs two/) as unknown;
+    expect(warnings).toMatchObject([{ code: 'HINTS_NOT_DELIVERED', message }]);
+  });
+
   it('whose transactions are read only is refused with the fix, and stays connected', async () => {
     await replica();
     await fixture.sql('CREATE ROLE reader LOGIN SUPERUSER; ALTER ROLE reader SET default_transaction_read_only = on');
@@ -437,7 +448,7 @@ describe('a server', () => {
     const clients = await Promise.all(Array.from({ length: 4 }, () => own.client()));
     const opened = own.begin();
     const a = new SuiteClient(opened.store);
-    const message = expect.stringContaining('Raise max_connections, or use fewer: a process needs two') as unknown;
+    const message = expect.stringContaining('or use fewer: a process needs two, and three with') as unknown;
     await expect(a.sync()).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE', message });
     await clients.pop()?.end();
     await until('it says that it gets no hints', () => opened.warnings.length > 0 || undefined);

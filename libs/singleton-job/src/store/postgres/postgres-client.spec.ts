@@ -18,6 +18,11 @@ describe('A client', () => {
     },
   );
 
+  it('reads a URL with a socket', async () => {
+    const client = await newClient('postgresql://app:pw@/shop?host=/cloudsql/one&port=7832', 10_000);
+    expect(client).toMatchObject({ host: '/cloudsql/one', port: 7832, user: 'app', database: 'shop' });
+  });
+
   it('has the password of a pool, which hides it', async () => {
     const options = Object.defineProperty({ host: 'db' }, 'password', { value: 'secret', enumerable: false });
     const client = await newClient({ postgres: { options, connect: () => undefined } }, 10_000);

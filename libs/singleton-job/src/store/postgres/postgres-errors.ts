@@ -23,7 +23,8 @@ const FIXES: Fixes = {
   STORE_REFUSED_WRITE: {
     '^25006': 'Connect to the primary, or free its disk if it made itself read-only',
     '^53[12]00': 'Free disk or memory of the server',
-    '^53300': 'Raise max_connections, or use fewer: a process needs two, and three with heartbeatThread',
+    '^53300':
+      'Raise max_connections, or CONNECTION LIMIT of the role, or use fewer: a process needs two, and three with heartbeatThread',
   },
   STORE_UNREACHABLE: { '^55000': 'Connect to the primary' },
 };
