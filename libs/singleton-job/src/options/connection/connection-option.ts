@@ -31,6 +31,20 @@ export const PG_OPTIONS: readonly string[] = (
 const NO_PG_OPTION_FIX =
   'write host, port, database, user and password, or connectionString, or pass a Pool of pg, whose options are not checked';
 
+/** Names that other clients and ORMs have for options of `pg`. */
+const NAMES_ELSEWHERE = new Map(
+  Object.entries({
+    username: 'user',
+    pass: 'password',
+    pwd: 'password',
+    hostname: 'host',
+    dbname: 'database',
+    db: 'database',
+    url: 'connectionString',
+    uri: 'connectionString',
+  }),
+);
+
 /** Options that say which server ioredis connects to. Without them it is localhost. */
 const REDIS_SERVER = ['host', 'port', 'path', 'sentinels', 'Connector'];
 
@@ -86,7 +100,9 @@ function checkPostgres({ postgres, ...others }: Options, connection: Place): voi
       at.in('connectionString').refuse(connectionString, 'a URL of PostgreSQL', `write it as ${PG_URL}`);
     for (const key of Object.keys(postgres)) {
       if (postgres[key] === undefined || PG_OPTIONS.includes(key)) continue;
-      at.in(key).note(`is no option of pg: ${didYouMean(key, PG_OPTIONS, NO_PG_OPTION_FIX)}`);
+      const name = NAMES_ELSEWHERE.get(key);
+      const fix = name === undefined ? didYouMean(key, PG_OPTIONS, NO_PG_OPTION_FIX) : `write ${name}`;
+      at.in(key).note(`is no option of pg: ${fix}`);
     }
   } else if (!isPool(postgres))
     at.refuse(postgres, 'options of pg, or a Pool of pg', `pass its URL or options, as in connection: ${PG_FORMS}`);
