@@ -74,6 +74,7 @@ const CONNECTIONS: Row[] = [
   ['a schema beside PostgreSQL options', { connection: { postgres: {}, schema: 'jobs' } }],
   ['a pool and a heartbeat thread', { store: undefined, heartbeatThread: true, connection: { postgres: new Pool() } }],
   ['a schema that needs quotes', { connection: 'postgresql://db/shop', schema: 'My-Jobs' }],
+  ['the schema of the application', { connection: 'postgresql://db/shop', schema: 'public' }],
   ['a schema with Redis', { connection: 'redis://cache', schema: 'jobs' }],
   ['a prefix in a URL', { connection: 'redis://cache?keyPrefix=x' }],
   ['a URL among options', { connection: { url: 'redis://user:secret@cache' } }],

@@ -12,10 +12,11 @@ import { LEAST_LOCK_EXPIRY_MS } from '../../store/lease-id.js';
 /** Ties each option to its interface in `singleton-job.options.ts`. */
 type ModuleOptionTable = Readonly<Record<keyof SingletonJobOptions, OptionRow>>;
 
+/** In `public`, Prisma takes tables that it does not know for a change by hand, and offers to reset the database. */
 const schema = text(
-  (value): value is string => typeof value === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(value),
-  'a name of lower case letters, digits and _, at most 63',
-  "call it as in 'singleton_job'",
+  (value): value is string => typeof value === 'string' && /^(?!public$)[a-z_][a-z0-9_]{0,62}$/.test(value),
+  "a name of lower case letters, digits and _, at most 63, and not 'public'",
+  "give the library one of its own, as in 'singleton_job'",
 );
 
 const JOBS_FIX = "write it as { 'price-tick': { period: '1s' } }";
