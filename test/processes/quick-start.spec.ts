@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
+import { type OwnServer } from '../../tools/servers/own-server.js';
 import { DIST, ROOT } from '../../tools/workspace/paths.js';
 import { useRedisServer } from '../support/use-redis.js';
 import { SERVERS } from '../../tools/servers/servers.js';
@@ -45,6 +47,17 @@ const WITHOUT_MD5 = `import crypto from 'node:crypto';
   };
   syncBuiltinESMExports();`;
 
+/** How many the library has, by the query of the page about ORMs. */
+async function connectionsOf({ url }: OwnServer): Promise<number> {
+  const page = readFileSync(join(ROOT, 'docs/production/orms.md'), 'utf8');
+  const [, query = ''] = /`(SELECT count[^`]*)`/.exec(page) ?? [];
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query<{ readonly count: string }>(query);
+  await client.end();
+  return Number(rows[0]?.count);
+}
+
 const printed = ({ lines }: WorkerProcess): string => lines.map(({ text }) => text).join('\n');
 const logged = (replica: WorkerProcess, line: RegExp): Promise<void> =>
   until(`it logs ${String(line)}`, () => line.test(printed(replica)), { details: () => printed(replica) });
@@ -79,23 +92,29 @@ describe('the quick start of the README', () => {
   });
 
   it.each([
-    ['main', (url: string) => ({ DATABASE_URL: url })],
+    // as Prisma has it
+    ['main', 2, (url: string) => ({ DATABASE_URL: `${url}?schema=public&connection_limit=5` })],
     [
       'from-environment',
+      3,
       (url: string) => ({
         SINGLETON_JOB_PROJECT_NAME: 'shop',
         SINGLETON_JOB_CONNECTION: url,
         SINGLETON_JOB_HEARTBEAT_THREAD: 'true',
       }),
     ],
-  ] as const)('leads on a PostgreSQL, also where md5 is not permitted: %s', async (program, variables) => {
-    await using postgres = await SERVERS.postgres();
-    const leader = start(program, variables(postgres.url));
-    await logged(leader, /\[shop:price-tick\] became LEADER/);
-    await logged(leader, /updated the prices/);
-    await leader.stop();
-    expect(printed(leader)).toContain('released leadership (shutdown');
-  });
+  ] as const)(
+    'leads on a PostgreSQL, also where md5 is not permitted: %s, with %i connections',
+    async (program, connections, variables) => {
+      await using postgres = await SERVERS.postgres();
+      const leader = start(program, variables(postgres.url));
+      await logged(leader, /\[shop:price-tick\] became LEADER/);
+      await logged(leader, /updated the prices/);
+      await until(`it has ${connections} connections`, async () => (await connectionsOf(postgres)) === connections);
+      await leader.stop();
+      expect(printed(leader)).toContain('released leadership (shutdown');
+    },
+  );
 
   it('starts with all variables that the page of the options shows', async () => {
     const variables = variablesInOptionsPage();
