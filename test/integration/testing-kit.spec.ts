@@ -78,8 +78,8 @@ describe('the suite for stores', () => {
     expect(await brokenRules(breakage, rule)).not.toEqual([]);
   });
 
-  it('runs under node:test', async () => {
-    const program = ['--import', 'tsx', '--test', '--test-reporter', 'tap', join(SAMPLES, 'my-store.test.ts')];
+  it('runs under node:test, and a store in files passes it', async () => {
+    const program = ['--import', 'tsx', '--test', '--test-reporter', 'tap', join(SAMPLES, 'file-store.test.ts')];
     const { code, output } = await attempt(process.execPath, program, { limitMs: 80_000 });
     expect([code, output]).toEqual([0, expect.stringMatching(/^# fail 0$/m)]);
     expect(Number(/^# pass (\d+)$/m.exec(output)?.[1])).toBeGreaterThanOrEqual(20);

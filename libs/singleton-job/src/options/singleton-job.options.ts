@@ -67,7 +67,7 @@ export interface SingletonJobOptions {
    *
    * With `'memory'` every replica runs every job. The log warns about that at the start.
    *
-   * @see docs/testing.md#a-store-of-your-own
+   * @see docs/own-store.md
    */
   readonly store?: Store | 'memory' | undefined;
 

@@ -17,7 +17,10 @@ export interface PostgresConfig {
   readonly password?: string | undefined;
   /** As in `pg`: `true`, or options of TLS. @default no TLS */
   readonly ssl?: unknown;
-  /** How long it may take to connect, at most a third of `lockExpiry`. @default a quarter of `lockExpiry`, 2.5 s at most */
+  /**
+   * How long it may take to connect, at most a third of `lockExpiry`.
+   * @default a quarter of `lockExpiry`, 2.5 s at most
+   */
   readonly connectionTimeoutMillis?: number | undefined;
   /** Milliseconds, from which the server ends a statement. */
   readonly statement_timeout?: number | false | undefined;
