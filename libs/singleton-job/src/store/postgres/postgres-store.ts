@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Lost } from '../connection.js';
+import { CHECK_EVERY_MS, HintingStore } from '../hinting-store.js';
 import { namesIn } from '../hints.js';
-import { CHECK_EVERY_MS, ServerStore, type ServerStoreOptions } from '../server-store.js';
+import { type ServerStoreOptions } from '../server-store.js';
 import { NoAnswerError } from '../silence-watchdog.js';
 import { misconfigured } from '../store-errors.js';
 import { type CasRequest, type StoredRecord, type SyncRequest, type SyncResult } from '../store.js';
@@ -40,7 +41,7 @@ const BY_POOLER =
   'a pooler in transaction mode accepts LISTEN and delivers nothing: connect to the server itself, or to a pooler in session mode';
 
 /** Leases and records in PostgreSQL 13 or later. */
-export class PostgresStore extends ServerStore<PostgresStoreOptions, PostgresSession> {
+export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSession> {
   readonly name = 'PostgreSQL';
   readonly #schema = this.options.schema ?? 'singleton_job';
   readonly #channel = channelOf(`${this.#schema}:${this.options.projectName}`);

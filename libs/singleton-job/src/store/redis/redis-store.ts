@@ -1,7 +1,8 @@
 import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Lost } from '../connection.js';
 import { namesIn } from '../hints.js';
-import { ServerStore, type ServerStoreOptions } from '../server-store.js';
+import { HintingStore } from '../hinting-store.js';
+import { type ServerStoreOptions } from '../server-store.js';
 import { type CasRequest, type StoredRecord, type SyncRequest, type SyncResult } from '../store.js';
 import {
   credentialsOf,
@@ -29,7 +30,7 @@ type Answers = readonly [texts: readonly (string | null)[], reply: SyncReply];
 const UNREADABLE = '';
 
 /** Leases and records in Redis or Valkey, one server or a cluster. */
-export class RedisStore extends ServerStore<RedisStoreOptions, RedisSession> {
+export class RedisStore extends HintingStore<RedisStoreOptions, RedisSession> {
   readonly name = 'Redis';
   #kind: FailedRequest['kind'] = 'plain';
 
