@@ -1,3 +1,4 @@
+import { isBuiltin } from 'node:module';
 import { availableParallelism } from 'node:os';
 
 const swc = [
@@ -53,7 +54,13 @@ export default {
     },
     { ...shared, displayName: 'docs', testMatch: ['<rootDir>/test/docs/**/*.spec.ts'] },
     { ...shared, displayName: 'types', testMatch: ['<rootDir>/test/types/**/*.spec.ts'] },
-    { ...shared, displayName: 'contract', testMatch: ['<rootDir>/test/contract/**/*.spec.ts'] },
+    {
+      ...shared,
+      displayName: 'contract',
+      testMatch: ['<rootDir>/test/contract/**/*.spec.ts'],
+      // `npm run test:sqlite` runs it on a Node that has it
+      testPathIgnorePatterns: isBuiltin('node:sqlite') ? [] : ['sqlite'],
+    },
     { ...shared, displayName: 'integration', testMatch: ['<rootDir>/test/integration/**/*.spec.ts'] },
     {
       ...shared,

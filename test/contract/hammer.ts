@@ -1,7 +1,6 @@
 import { type LeaseId, type Store, type StoredRecord } from '../../libs/singleton-job/src/store/store.js';
 import { SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 
-const CLIENTS = 50;
 /** At least, and longer on a busy machine. */
 const MS = 4_000;
 const MOST_MS = 20_000;
@@ -39,8 +38,8 @@ export class Hammered {
  * end now and then, and sends each write twice. No record has two holders or winners or goes back, no lease lives
  * again, and no request fails.
  */
-export async function hammer(open: () => Promise<Store>): Promise<Hammered> {
-  const stores = await Promise.all(Array.from({ length: CLIENTS }, open));
+export async function hammer(open: () => Promise<Store>, clients = 50): Promise<Hammered> {
+  const stores = await Promise.all(Array.from({ length: clients }, open));
   const seen = new Hammered();
   try {
     await Promise.all(stores.map((store, index) => work(new SuiteClient(store), index, seen)));

@@ -1,0 +1,92 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Lost, type Session } from '../connection.js';
+
+/** What a statement takes. A list stands for its values with commas between them, a list in it has parentheses. */
+export type SqlValue = string | number | null | readonly SqlValue[];
+
+/** What a statement reads: some of these. */
+export interface Row {
+  readonly name: string;
+  readonly revision: number;
+  readonly value: string;
+  readonly forgetAt: number | null;
+  readonly id: string;
+  readonly endsAt: number;
+  readonly time: number;
+  readonly here: string;
+  /** Null: nothing is noted. */
+  readonly server: string | null;
+  readonly since: number | null;
+  readonly isFirst: number;
+}
+
+export type Query = (sql: string, ...values: readonly SqlValue[]) => Promise<readonly Row[]>;
+
+/** In what databases differ. */
+export interface Dialect {
+  /** Begins a transaction in which each statement reads what is committed when it begins. */
+  readonly begin: string;
+  /** The time at which a row is read, in ms since the epoch. */
+  readonly now: string;
+  /** Which server answers. */
+  readonly server: string;
+  /** Locks the rows that a statement reads. */
+  readonly forUpdate: string;
+  /** The same, without those that somebody else has locked. */
+  readonly skipLocked: string;
+}
+
+/** What a session needs of its store. */
+export interface SqlSessionParts {
+  readonly lost: Lost;
+  /** How long a transaction is repeated. */
+  readonly silenceMs: () => number;
+}
+
+const REPEAT_AFTER_MS = 5;
+
+/** One connection to a database, from its begin to its end. */
+export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> implements Session {
+  abstract readonly dialect: Dialect;
+  abstract readonly query: Query;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(protected readonly parts: P) {}
+
+  abstract connect(): Promise<unknown>;
+  abstract end(): unknown;
+
+  /** Carries out all of it or nothing, in the order of the calls. */
+  transaction<T>(task: (query: Query) => Promise<T>): Promise<T> {
+    const answer = this.#last.then(() => this.repeat(() => this.#try(task)));
+    this.#last = answer.catch(() => undefined);
+    return answer;
+  }
+
+  /** Whether another replica was first, so that the same can succeed in a moment. */
+  protected abstract isConflict(error: unknown): boolean;
+
+  protected async repeat<T>(task: () => Promise<T>): Promise<T> {
+    const giveUpAt = performance.now() + this.parts.silenceMs();
+    for (;;) {
+      try {
+        return await task();
+      } catch (error: unknown) {
+        if (!this.isConflict(error) || performance.now() > giveUpAt) throw error;
+      }
+      await delay(REPEAT_AFTER_MS * (0.5 + Math.random()));
+    }
+  }
+
+  async #try<T>(task: (query: Query) => Promise<T>): Promise<T> {
+    await this.query(this.dialect.begin);
+    try {
+      const result = await task(this.query);
+      await this.query('COMMIT');
+      return result;
+    } catch (error: unknown) {
+      await this.query('ROLLBACK').catch(() => undefined);
+      throw error;
+    }
+  }
+}

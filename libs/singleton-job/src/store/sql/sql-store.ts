@@ -1,0 +1,141 @@
+import { ServerStore, type ServerStoreOptions } from '../server-store.js';
+import {
+  type CasRequest,
+  type Incarnation,
+  type LeaseId,
+  lifeOf,
+  type SyncRequest,
+  type SyncResult,
+  type Write,
+} from '../store.js';
+import { type Dialect, type Query, type SqlSession, type SqlValue } from './sql-session.js';
+
+const RECORDS = 'FROM singleton_job_records WHERE project = ?';
+const LEASES = 'FROM singleton_job_leases WHERE project = ?';
+
+/** What a transaction finds: the clock, which server answers, and what is noted. */
+interface Found {
+  readonly time: number;
+  readonly here: string;
+  readonly incarnation: Incarnation;
+}
+
+/**
+ * Leases and records in tables, by plain statements. A request is a transaction that locks its own rows, then reads the
+ * clock, then decides. Rows that somebody else has locked are left as they are.
+ */
+export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends SqlSession> extends ServerStore<O, S> {
+  protected readonly project = this.options.projectName;
+
+  compareAndSet({ incarnation, until, writes }: CasRequest): Promise<readonly (number | undefined)[]> {
+    return this.transaction('write', async (query, dialect) => {
+      const names = writes.map(({ name }) => name);
+      const there = await query(`SELECT name ${RECORDS} AND name IN (?)`, this.project, names);
+      const lock = `SELECT name, revision, forget_at AS forgetAt ${RECORDS} AND name IN (?) ORDER BY name`;
+      const own = await query(`${lock} ${dialect.skipLocked}`, this.project, names);
+      const { time, here, incarnation: noted } = await this.#find(query, dialect);
+      if (noted.id !== incarnation || !isOf(noted, here) || time >= until) return writes.map(() => undefined);
+
+      // undefined: somebody else has locked it
+      const revisions = new Map<string, number | undefined>(there.map(({ name }) => [name, undefined]));
+      for (const { name, revision, forgetAt } of own) revisions.set(name, (forgetAt ?? Infinity) > time ? revision : 0);
+      const isDue = ({ name, ifRevision }: Write): boolean =>
+        ifRevision === (revisions.has(name) ? revisions.get(name) : 0);
+      const revisionOf = ({ ifRevision }: Write): number => Math.max(ifRevision + 1, time);
+      const rowOf = (write: Write): SqlValue => {
+        const { name, value, forgetAfterMs } = write;
+        const forgetAt = forgetAfterMs === undefined ? null : time + forgetAfterMs;
+        return [this.project, name, revisionOf(write), value, forgetAt];
+      };
+      const due = new Set(writes.filter(isDue));
+      const rows = (isThere: boolean): readonly SqlValue[] =>
+        [...due].filter(({ name }) => revisions.has(name) === isThere).map(rowOf);
+      await query('REPLACE INTO singleton_job_records VALUES ?', rows(true));
+      // fails if another replica has done the same meanwhile
+      await query('INSERT INTO singleton_job_records VALUES ?', rows(false));
+      if (writes.some(({ forgetAfterMs }) => forgetAfterMs !== undefined)) await this.#forget(query, dialect, time);
+      return writes.map((write) => (due.has(write) ? revisionOf(write) : undefined));
+    });
+  }
+
+  protected sendSync({ isNewcomer, renew, grant, revoke, read }: SyncRequest): Promise<SyncResult> {
+    return this.transaction('sync', async (query, dialect) => {
+      const { project } = this;
+      // before the leases: the lease of a holder that is read here cannot be missing there because it is new
+      const living = `name IN (?) AND (forget_at IS NULL OR forget_at > ${dialect.now})`;
+      const found = await query(`SELECT name, revision, value ${RECORDS} AND ${living}`, project, read);
+      const records = new Map(found.map(({ name, revision, value }) => [name, { revision, value }]));
+      if (renew.length + grant.length > 0) await this.#note(query, dialect, isNewcomer);
+      const own = [...renew, ...grant, ...revoke];
+      await query(`SELECT id ${LEASES} AND id IN (?) ORDER BY id ${dialect.forUpdate}`, project, own);
+      const { time, incarnation } = await this.#find(query, dialect);
+      const rows = await query(`SELECT id, ends_at AS endsAt ${LEASES}`, project);
+      const ends = new Map(rows.map(({ id, endsAt }) => [id, endsAt]));
+
+      const { over, long } = await this.#wrong(query, dialect, ends, time);
+      const kept = [...renew.filter((id) => (ends.get(id) ?? 0) > time), ...grant].filter((id) => !revoke.includes(id));
+      const changes = new Map([...long, ...kept.map((id) => [id, time + lifeOf(id)] as const)]);
+      const gone = [...over, ...revoke];
+      await query(`DELETE ${LEASES} AND id IN (?)`, project, gone);
+      const changed = [...changes].map(([id, end]) => [project, id, end]);
+      await query('REPLACE INTO singleton_job_leases VALUES ?', changed);
+      for (const id of gone) ends.delete(id);
+      for (const [id, end] of changes) ends.set(id, end);
+      // one that has ended is there only if its row is locked: a renewal under way lasts for one more life at most
+      const there = [...ends].filter(([id, end]) => end > time - lifeOf(id));
+      const leases = new Map(there.map(([id, end]) => [id, Math.max(Math.min(end - time, lifeOf(id)), 0)]));
+      return { time, incarnation, leases, records: read.map((name) => records.get(name)) };
+    });
+  }
+
+  /** A statement about an empty list is not sent. */
+  protected transaction<T>(request: string, task: (query: Query, dialect: Dialect) => Promise<T>): Promise<T> {
+    const isEmpty = (value: SqlValue): boolean => Array.isArray(value) && value.length === 0;
+    return this.requests.send(request, (session) =>
+      session.transaction((query) =>
+        task(async (sql, ...values) => (values.some(isEmpty) ? [] : query(sql, ...values)), session.dialect),
+      ),
+    );
+  }
+
+  async #find(query: Query, { now, server: here }: Dialect): Promise<Found> {
+    const noted = '(SELECT 1) one LEFT JOIN singleton_job_incarnations ON project = ?';
+    const columns = `${now} AS time, ${here} AS here, server, since, is_first AS isFirst`;
+    const [row] = await query(`SELECT ${columns} FROM ${noted}`, this.project);
+    if (row === undefined) throw new Error('no clock');
+    const { server, since, isFirst } = row;
+    const id = server === null ? '' : `${server}/${since}`;
+    return { time: row.time, here: row.here, incarnation: { id, since: since ?? 0, isFirst: isFirst === 1 } };
+  }
+
+  async #note(query: Query, dialect: Dialect, isNewcomer: boolean): Promise<void> {
+    const { time, here, incarnation } = await this.#find(query, dialect);
+    if (isOf(incarnation, here)) return;
+    const change = 'UPDATE singleton_job_incarnations SET server = ?, since = ?, is_first = 0 WHERE project = ?';
+    // another replica may do the same meanwhile: one that comes second fails, or changes nothing
+    if (incarnation.id !== '') await query(`${change} AND server <> ?`, here, time, this.project, here);
+    else
+      await query('INSERT INTO singleton_job_incarnations VALUES ?', [[this.project, here, time, Number(isNewcomer)]]);
+  }
+
+  /** Leases that have ended, and new ends of those that would live longer than their life: the clock was set back. */
+  async #wrong(query: Query, { now, skipLocked }: Dialect, ends: ReadonlyMap<LeaseId, number>, time: number) {
+    const ids = [...ends].filter(([id, end]) => end <= time || end > time + lifeOf(id)).map(([id]) => id);
+    const locked = `SELECT id, ends_at AS endsAt, ${now} AS time ${LEASES} AND id IN (?) ORDER BY id ${skipLocked}`;
+    const rows = await query(locked, this.project, ids);
+    const over = rows.filter(({ endsAt }) => endsAt <= time).map(({ id }) => id);
+    // by a clock that was read later: another replica may have renewed its lease since
+    const long = rows.filter((row) => row.endsAt > row.time + lifeOf(row.id));
+    return { over, long: long.map((row) => [row.id, row.time + lifeOf(row.id)] as const) };
+  }
+
+  async #forget(query: Query, { skipLocked }: Dialect, time: number): Promise<void> {
+    const over = await query(`SELECT name ${RECORDS} AND forget_at <= ? LIMIT 1000 ${skipLocked}`, this.project, time);
+    const names = over.map(({ name }) => name);
+    await query(`DELETE ${RECORDS} AND name IN (?)`, this.project, names);
+  }
+}
+
+function isOf({ id }: Incarnation, server: string): boolean {
+  return id.startsWith(`${server}/`);
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { type FSWatcher, statSync, watch } from 'node:fs';
+import {
+  type Dialect,
+  type Query,
+  type Row,
+  SqlSession,
+  type SqlSessionParts,
+  type SqlValue,
+} from '../sql/sql-session.js';
+import { createTables } from '../sql/sql-tables.js';
+
+/** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */
+interface Database {
+  exec(sql: string): void;
+  prepare(sql: string): { all(...values: readonly unknown[]): Row[] };
+  close(): void;
+}
+
+export type DatabaseConstructor = new (path: string) => Database;
+
+/** Loads what Node 22.13 and later have. */
+export async function loadSqlite(): Promise<DatabaseConstructor> {
+  const name: string = 'node:sqlite';
+  const module = (await import(name)) as object;
+  return Reflect.get(module, 'DatabaseSync') as DatabaseConstructor;
+}
+
+/** The result code of SQLite, without what extends it. Undefined: the error is of another kind. */
+export function resultCode(error: unknown): number | undefined {
+  const { errcode } = Object(error) as { readonly errcode?: number };
+  return errcode === undefined ? undefined : errcode & 0xff;
+}
+
+/** SQLITE_BUSY and SQLITE_LOCKED: another process writes. */
+const BUSY = [5, 6];
+/** The event of a change comes before its commit can be read. */
+const READABLE_AFTER_MS = 10;
+/** For changes that brought no event. */
+const LOOK_EVERY_MS = 1_000;
+
+const TABLES = [
+  ...createTables(),
+  'CREATE INDEX IF NOT EXISTS singleton_job_forget ON singleton_job_records (project, forget_at)',
+  'CREATE TABLE IF NOT EXISTS singleton_job_hints (project TEXT PRIMARY KEY, number INTEGER NOT NULL, names TEXT NOT NULL)',
+  'CREATE TABLE IF NOT EXISTS singleton_job_file (one INTEGER PRIMARY KEY, id TEXT NOT NULL)',
+];
+
+/** What an opened file needs of its store. */
+interface SqliteFileParts extends SqlSessionParts {
+  readonly path: string;
+  /** Called when a process may have changed the file, and once a second. */
+  readonly look: ((query: Query) => Promise<void>) | undefined;
+}
+
+/**
+ * One opened file. Nothing waits for it, as that would stop the event loop of this process: where another process
+ * writes, a transaction is begun again later. Once begun, it is over before anything else happens here.
+ */
+export class SqliteFile extends SqlSession<SqliteFileParts> {
+  readonly #database: Database;
+  #inode = 0;
+  #watcher: FSWatcher | undefined;
+  #looks: NodeJS.Timeout | undefined;
+
+  constructor(Database: DatabaseConstructor, parts: SqliteFileParts) {
+    super(parts);
+    this.#database = new Database(parts.path);
+  }
+
+  /** A file that was made again has another id, and one that was copied back has another inode. */
+  get dialect(): Dialect {
+    const server = `(SELECT id || '.${this.#inode}' FROM singleton_job_file)`;
+    const now = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)";
+    return { begin: 'BEGIN IMMEDIATE', now, server, forUpdate: '', skipLocked: '' };
+  }
+
+  async connect(): Promise<void> {
+    await this.repeat(() => this.query('PRAGMA journal_mode = WAL'));
+    await this.query('PRAGMA synchronous = FULL');
+    await super.transaction(async (query) => {
+      for (const table of TABLES) await query(table);
+      await query('INSERT OR IGNORE INTO singleton_job_file VALUES (1, ?)', randomUUID());
+    });
+    this.#inode = inodeOf(this.parts.path);
+    this.#watch();
+  }
+
+  override transaction<T>(task: (query: Query) => Promise<T>): Promise<T> {
+    return super.transaction((query) => {
+      const { path, lost } = this.parts;
+      if (inodeOf(path) === this.#inode) return task(query);
+      // no other process would see what is written
+      const error = new Error(`the file ${path} was deleted or replaced`);
+      lost(error);
+      throw error;
+    });
+  }
+
+  // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
+  readonly query: Query = async (sql, ...values) => {
+    let index = 0;
+    const text = sql.replaceAll('?', () => marksOf(values[index++]));
+    return this.#database.prepare(text).all(...values.flat(2));
+  };
+
+  end(): void {
+    clearInterval(this.#looks);
+    this.#watcher?.close();
+    this.#database.close();
+  }
+
+  protected isConflict(error: unknown): boolean {
+    return BUSY.includes(resultCode(error) ?? 0);
+  }
+
+  #watch(): void {
+    const { path, look, lost } = this.parts;
+    if (look === undefined) return;
+    const lookNow = (): void => void look(this.query).catch(lost);
+    const lookSoon = (): void => void setTimeout(lookNow, READABLE_AFTER_MS).unref();
+    this.#watcher = watch(`${path}-wal`, { persistent: false }, lookSoon).on('error', lost);
+    this.#looks = setInterval(lookNow, LOOK_EVERY_MS).unref();
+  }
+}
+
+function marksOf(value: SqlValue = null): string {
+  if (typeof value !== 'object' || value === null) return '?';
+  return value.map((one) => (typeof one === 'object' && one !== null ? `(${marksOf(one)})` : '?')).join(', ');
+}
+
+function inodeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
+}

@@ -1,0 +1,87 @@
+import { statfsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type LockStoreError } from '../../base/errors/lock-store.error.js';
+import { messageOf } from '../../base/errors/message-of.js';
+import { type Lost } from '../connection.js';
+import { hintText, namesIn } from '../hints.js';
+import { type ServerStoreOptions } from '../server-store.js';
+import { type Query } from '../sql/sql-session.js';
+import { SqlStore } from '../sql/sql-store.js';
+import { type Fixes, misconfigured, storeError } from '../store-errors.js';
+import { loadSqlite, resultCode, SqliteFile } from './sqlite-file.js';
+
+/** By the result code of SQLite and the message after it. */
+const FIXES: Fixes = {
+  STORE_MISCONFIGURED: {
+    '^(3|8|14) |^ (ENOENT|EACCES|EPERM)':
+      'Name a folder that exists and in which this process may write: {path}-wal lies beside the file',
+    '^26 ': 'Name a file of SQLite in connection, or one that does not exist yet',
+    '^11 ': 'Stop all processes, then restore the file or delete it',
+    '^1 no such (table|column)': 'Another program has changed the tables: give the library a file of its own',
+  },
+  STORE_REFUSED_WRITE: { '^13 ': 'Free space on the disk of {path}' },
+  STORE_UNREACHABLE: { '^[56] ': 'Another process keeps {path} locked: end its transaction' },
+};
+
+/** `connection`: `sqlite:` and a path. */
+export type SqliteStoreOptions = ServerStoreOptions<string>;
+
+/** Leases and records in a file of SQLite, for the processes of one machine. */
+export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
+  readonly name = 'SQLite';
+  readonly #path = pathOf(this.options.connection);
+  /** The number of the last hint that was read. */
+  #hint = 0;
+
+  async publish(names: readonly string[] | '*'): Promise<void> {
+    const change = `INSERT INTO singleton_job_hints VALUES (?, 1, ?)
+      ON CONFLICT DO UPDATE SET number = number + 1, names = excluded.names`;
+    await this.transaction('publish', (query) => query(change, this.project, hintText(names)));
+  }
+
+  protected async newSession(lost: Lost): Promise<SqliteFile> {
+    const path = this.#path;
+    if (isOnNetwork(statfsSync(dirname(path))))
+      throw misconfigured(`${path} is on a network file system, where locks do not hold: name a file on a local disk`);
+    const look = this.options.subscribes === false ? undefined : this.#readHint.bind(this);
+    return new SqliteFile(await loadSqlite(), { path, look, lost, silenceMs: this.silenceMs });
+  }
+
+  protected override ready(): void {
+    super.ready();
+    this.listeners.listening(this.options.subscribes !== false);
+  }
+
+  protected toError(error: unknown, request?: string): LockStoreError {
+    const code = resultCode(error);
+    return storeError(error, {
+      store: this.name,
+      request,
+      text: messageOf(error),
+      isAnswer: code !== undefined,
+      about: String(code ?? ''),
+      fixes: FIXES,
+      names: { path: this.#path },
+    });
+  }
+
+  /** Only the last one is kept: who has missed one looks at everything. */
+  async #readHint(query: Query): Promise<void> {
+    const last = 'SELECT number AS revision, names AS value FROM singleton_job_hints WHERE project = ?';
+    const [hint] = await query(last, this.project);
+    if (hint === undefined || hint.revision === this.#hint) return;
+    const names = hint.revision === this.#hint + 1 ? namesIn(hint.value) : '*';
+    this.#hint = hint.revision;
+    this.listeners.each((listener) => listener.hint?.(names));
+  }
+}
+
+/** Whether it is NFS, SMB or CIFS, where a lock of one host does not hold on another. */
+export function isOnNetwork({ type }: { readonly type: number }): boolean {
+  return [0x6969, 0x517b, 0xfe534d42, 0xff534d42].includes(type);
+}
+
+/** `sqlite:./jobs.db`, `sqlite:/var/lib/jobs.db` or `sqlite:///var/lib/jobs.db`. */
+function pathOf(connection: string): string {
+  return resolve(connection.replace(/^sqlite:(\/\/(?=[./]))?/i, ''));
+}

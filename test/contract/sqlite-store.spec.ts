@@ -1,0 +1,140 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, mkdtempSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { loadSqlite } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
+import {
+  isOnNetwork,
+  SqliteStore,
+  type SqliteStoreOptions,
+} from '../../libs/singleton-job/src/store/sqlite/sqlite-store.js';
+import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
+import { hammer } from './hammer.js';
+import { isListening, open } from './reporting-store.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'singleton-job-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const newFile = () => join(folder, `${randomUUID()}.db`);
+const newStore = (file: string, projectName = 'shop') => new SqliteStore({ connection: `sqlite:${file}`, projectName });
+
+describeStore(
+  { describe, it },
+  {
+    name: 'the SQLite store',
+    makeFixture: () => {
+      const file = newFile();
+      return {
+        newStore: () => newStore(file),
+        newStoreOfOtherProject: () => newStore(file, 'other'),
+        loseData: async () => {
+          const Database = await loadSqlite();
+          const database = new Database(file);
+          database.exec('PRAGMA busy_timeout = 1000');
+          for (const table of ['leases', 'incarnations', 'records'])
+            database.exec(`DELETE FROM singleton_job_${table}`);
+          database.close();
+        },
+      };
+    },
+  },
+);
+
+const LOOKS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
+
+/** A store that is open, with the hints that it passes on. */
+async function listen(file: string, options: Partial<SqliteStoreOptions> = {}) {
+  const store = new SqliteStore({ connection: `sqlite:${file}`, projectName: 'shop', ...options });
+  const hints: unknown[] = [];
+  store.addListener({ hint: (names) => hints.push(names) });
+  const opened = open(store);
+  await isListening(opened);
+  return { ...opened, hints };
+}
+
+describe('SQLite', () => {
+  it('keeps its promises to many replicas at once', async () => {
+    const file = newFile();
+    // each write waits for the disk
+    const { problems, takes, ended } = await hammer(async () => (await listen(file)).store, 10);
+    expect([...problems]).toEqual([]);
+    expect(takes).toBeGreaterThan(50);
+    expect(ended.size).toBeGreaterThan(10);
+  });
+
+  it('passes on a hint within 100 ms, once, and none for a heartbeat of another process', async () => {
+    const file = newFile();
+    const [a, b] = [await listen(file), await listen(file)];
+    await a.store.publish(['x:lock', 'y:lock']);
+    await delay(100);
+    expect(b.hints).toEqual([['x:lock', 'y:lock']]);
+    for (let i = 0; i < 5; i++) await a.store.sync({ ...LOOKS, grant: ['a.1@10000'] });
+    await delay(100);
+    expect(b.hints).toEqual([['x:lock', 'y:lock']]);
+    await Promise.all([a.store.publish(['x:lock']), a.store.publish(['y:lock'])]);
+    await delay(100);
+    // the first one was written over
+    expect(b.hints.slice(1)).toEqual(['*']);
+    await Promise.all([a.store.close(), b.store.close()]);
+  });
+
+  it('never waits for a file that another process has locked, and answers when it is free', async () => {
+    const file = newFile();
+    const { store, disconnected } = await listen(file);
+    const Database = await loadSqlite();
+    const other = new Database(file);
+    other.exec('BEGIN IMMEDIATE');
+    const late = store.sync(LOOKS);
+    const startedAt = performance.now();
+    await delay(20);
+    expect(performance.now() - startedAt).toBeLessThan(200);
+    other.exec('ROLLBACK');
+    await expect(late).resolves.toMatchObject({ records: [] });
+    other.exec('BEGIN IMMEDIATE');
+    await expect(store.sync(LOOKS)).rejects.toThrow(`Another process keeps ${file} locked: end its transaction`);
+    expect(disconnected).toEqual([]);
+    other.close();
+    await store.close();
+  });
+
+  it('takes a file that is deleted or replaced for another server', async () => {
+    const file = newFile();
+    const opened = await listen(file);
+    const grant = (isNewcomer: boolean) => opened.store.sync({ ...LOOKS, isNewcomer, grant: ['a.1@10000'] });
+    const first = await grant(true);
+    copyFileSync(file, `${file}.old`);
+    renameSync(`${file}.old`, file);
+    await expect(grant(false)).rejects.toThrow(
+      `SQLite did not answer 'sync': the file ${file} was deleted or replaced`,
+    );
+    await isListening(opened);
+    const second = await grant(false);
+    expect(second.incarnation.isFirst).toBe(false);
+    expect(second.incarnation.id).not.toBe(first.incarnation.id);
+    await opened.store.close();
+  });
+
+  it.each([
+    ['a folder that is missing', '/no/such/jobs.db', /Name a folder that exists/],
+    ['a folder without rights', '/proc/jobs.db', /Name a folder that exists and in which this process may write/],
+    ['a file of another kind', import.meta.filename, /Name a file of SQLite in connection/],
+  ])('says what to do about %s', async (_what, file, fix) => {
+    const { store, disconnected } = open(newStore(file));
+    await expect(store.sync(LOOKS)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+    expect(disconnected[0]?.message).toMatch(fix);
+    await store.close();
+  });
+
+  it.each([
+    ['NFS', 0x6969],
+    ['SMB 2', 0xfe534d42],
+    ['CIFS', 0xff534d42],
+  ])('refuses a file on %s', (_name, type) => {
+    expect(isOnNetwork({ type })).toBe(true);
+    expect(isOnNetwork(statfsSync(folder))).toBe(false);
+  });
+});
