@@ -13,6 +13,7 @@ const START_LIMIT_MS = 30_000;
  */
 export abstract class OwnServer implements AsyncDisposable {
   #running: ServerProcess | undefined;
+  protected readonly shutdownSignal: NodeJS.Signals = 'SIGINT';
 
   constructor(
     protected readonly program: Program,
@@ -56,7 +57,7 @@ export abstract class OwnServer implements AsyncDisposable {
 
   /** Shuts it down: it ends all connections, and its data is kept. */
   down(): Promise<void> {
-    return this.end('SIGINT');
+    return this.end(this.shutdownSignal);
   }
 
   async restart(): Promise<void> {
@@ -94,7 +95,7 @@ export abstract class OwnServer implements AsyncDisposable {
     await this.stop();
   }
 
-  protected async end(signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
+  protected async end(signal: NodeJS.Signals): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
     await running?.end(signal);

@@ -129,7 +129,7 @@ export class PostgresServer extends OwnServer {
     }
   }
 
-  protected override async end(signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
+  protected override async end(signal: NodeJS.Signals): Promise<void> {
     const { pid } = this;
     await super.end(signal);
     // no other server starts while a process of this one has its memory

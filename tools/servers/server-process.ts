@@ -54,8 +54,8 @@ export class ServerProcess {
     }
   }
 
-  /** Resolves when it has ended. SIGINT lets it shut down. */
-  async end(signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
+  /** Resolves when it has ended. */
+  async end(signal: NodeJS.Signals): Promise<void> {
     this.#child.ref();
     // a process that hangs does not shut down
     this.signalAll('SIGCONT');

@@ -1,0 +1,70 @@
+import { type EventEmitter } from 'node:events';
+import { type Duplex } from 'node:stream';
+import { type TlsOptions } from 'node:tls';
+import { type Row, type SqlValue } from '../sql/sql-session.js';
+
+/** Options of a connection of `mysql2`, with the same meaning. A type of our own: who uses Redis has no `mysql2`. */
+export interface MysqlConfig {
+  /** A URL. Other fields overwrite what it says. */
+  readonly uri?: string | undefined;
+  /** Name or address of the server. @default 'localhost' */
+  readonly host?: string | undefined;
+  /** @default 3306 */
+  readonly port?: number | undefined;
+  /** Path of a socket, in place of host and port. */
+  readonly socketPath?: string | undefined;
+  /** Who connects. */
+  readonly user?: string | undefined;
+  /** A text. For one that changes, write `connection` as a function. */
+  readonly password?: string | undefined;
+  /** Where the tables are. Required. */
+  readonly database?: string | undefined;
+  /** As in `mysql2`: options of TLS, or the name of a profile such as `'Amazon RDS'`. @default no TLS */
+  readonly ssl?: string | TlsOptions | undefined;
+  /** How long it may take to connect, at most a third of `lockExpiry`. @default a fifth of `lockExpiry`, 2 s at most */
+  readonly connectTimeout?: number | undefined;
+}
+
+/** Where MySQL or MariaDB is: a URL, or options of `mysql2`. */
+export type MysqlConnectionOptions = string | { readonly mysql: MysqlConfig };
+
+/** The part of a connection of `mysql2` that is used here. */
+export interface MysqlClient extends EventEmitter {
+  readonly stream: Duplex & { readonly bytesRead: number };
+  promise(): {
+    connect(): Promise<unknown>;
+    query(
+      sql: string,
+      values: readonly SqlValue[],
+    ): Promise<[readonly Row[] | { readonly affectedRows: number }, unknown]>;
+  };
+  end(): unknown;
+}
+
+interface Mysql2 {
+  createConnection(config: object): MysqlClient;
+}
+
+/** Loads `mysql2`. Rejects if it is not installed. */
+export async function loadMysql2(): Promise<Mysql2> {
+  // not into a bundle: most applications do not have it
+  const module: object = await import(/* webpackIgnore: true */ 'mysql2');
+  return Reflect.get(module, 'default') as Mysql2;
+}
+
+/** Begins to connect. */
+export async function newClient(connection: MysqlConnectionOptions, shortestLifeMs: number): Promise<MysqlClient> {
+  const mysql2 = await loadMysql2();
+  const config: MysqlConfig = typeof connection === 'string' ? { uri: connection } : connection.mysql;
+  const { connectTimeout: given } = config;
+  return mysql2.createConnection({
+    ...config,
+    connectTimeout: given === undefined ? Math.min(2_000, shortestLifeMs / 5) : Math.min(given, shortestLifeMs / 3),
+    enableKeepAlive: true,
+    // the application may have chosen other forms of numbers and dates in the URL
+    supportBigNumbers: false,
+    typeCast: true,
+    rowsAsArray: false,
+    namedPlaceholders: false,
+  });
+}

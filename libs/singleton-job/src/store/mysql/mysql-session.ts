@@ -1,0 +1,78 @@
+import { watchSilence } from '../silence-watchdog.js';
+import { type Dialect, type Query, SqlSession, type SqlSessionParts } from '../sql/sql-session.js';
+import { type MysqlClient } from './mysql-client.js';
+import { codeOf } from './mysql-errors.js';
+
+/** A dead-lock, and a row that another replica has just inserted. */
+const CONFLICTS = [1213, 1062];
+/** The server takes no writes: another one may have taken its place. */
+const READ_ONLY = [1290, 1792, 1836];
+
+/**
+ * A statement reads what is committed when it begins, and locks no rows that it does not find. Times are the same in
+ * each time zone. Texts are escaped as the client does it.
+ */
+const SETTINGS = [
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  "SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = 1, sql_mode = 'STRICT_ALL_TABLES'",
+];
+
+/** How long the server may take to say goodbye. */
+const END_MS = 100;
+
+interface MysqlSessionParts extends SqlSessionParts {
+  /** Checks the server, and makes the tables. Answers what tells this server from others, as SQL. */
+  readonly prepare: (query: Query) => Promise<string>;
+}
+
+/** One connection of `mysql2`, from its begin to its end. */
+export class MysqlSession extends SqlSession<MysqlSessionParts> {
+  #server = "''";
+
+  constructor(
+    private readonly client: MysqlClient,
+    parts: MysqlSessionParts,
+  ) {
+    super(parts);
+    client.on('error', parts.lost);
+  }
+
+  get dialect(): Dialect {
+    return {
+      begin: 'START TRANSACTION',
+      // not NOW(): that is the begin of the statement, which may have waited for a row
+      now: 'CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED)',
+      server: this.#server,
+      forUpdate: 'FOR UPDATE',
+      skipLocked: 'FOR UPDATE SKIP LOCKED',
+    };
+  }
+
+  async connect(): Promise<void> {
+    await this.client.promise().connect();
+    for (const sql of SETTINGS) await this.query(sql);
+    this.#server = await this.parts.prepare(this.query);
+  }
+
+  end(): void {
+    this.client.end();
+    setTimeout(() => this.client.stream.destroy(new Error('the connection was closed')), END_MS).unref();
+  }
+
+  readonly query: Query = async (sql, ...values) => {
+    const { silenceMs, lost } = this.parts;
+    try {
+      const answer = this.client.promise().query(sql, values);
+      const [rows] = await watchSilence(answer, { stream: () => this.client.stream, silenceMs, silent: lost });
+      return 'affectedRows' in rows ? [] : rows;
+    } catch (error: unknown) {
+      const code = codeOf(error);
+      if (code === undefined || READ_ONLY.includes(code)) lost(error);
+      throw error;
+    }
+  };
+
+  protected isConflict(error: unknown): boolean {
+    return CONFLICTS.includes(codeOf(error) ?? 0);
+  }
+}

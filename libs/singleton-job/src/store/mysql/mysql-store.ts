@@ -1,0 +1,52 @@
+import { type LockStoreError } from '../../base/errors/lock-store.error.js';
+import { type Lost } from '../connection.js';
+import { type ServerStoreOptions } from '../server-store.js';
+import { type Query } from '../sql/sql-session.js';
+import { SqlStore } from '../sql/sql-store.js';
+import { misconfigured } from '../store-errors.js';
+import { type MysqlConnectionOptions, newClient } from './mysql-client.js';
+import { mysqlError } from './mysql-errors.js';
+import { MysqlSession } from './mysql-session.js';
+import { mysqlMigrations } from './mysql-tables.js';
+
+export interface MysqlStoreOptions extends ServerStoreOptions<MysqlConnectionOptions> {
+  /** Whether the store creates its tables. @default true */
+  readonly migrate?: boolean | undefined;
+}
+
+/** What says which server answers: MySQL has the first, later versions of MariaDB the second. */
+const IDENTITY = ['server_uuid', 'server_uid', 'hostname', 'server_id'];
+const FLUSH = 'innodb_flush_log_at_trx_commit';
+
+/** Leases and records in MySQL 8 or MariaDB 10.6, or later. It sends no messages: replicas look once a second. */
+export class MysqlStore extends SqlStore<MysqlStoreOptions, MysqlSession> {
+  readonly name = 'MySQL';
+
+  protected async newSession(lost: Lost): Promise<MysqlSession> {
+    const client = await newClient(await this.source(), this.shortestLifeMs);
+    return new MysqlSession(client, { lost, silenceMs: this.silenceMs, prepare: this.#prepare.bind(this) });
+  }
+
+  protected toError(error: unknown, request?: string): LockStoreError {
+    return mysqlError(error, request);
+  }
+
+  /** Checks the server, and creates the tables. Answers what tells this server from others. */
+  async #prepare(query: Query): Promise<string> {
+    const rows = await query('SHOW GLOBAL VARIABLES WHERE Variable_name IN (?)', [...IDENTITY, FLUSH]);
+    const variables = new Map(rows.map((row) => Object.values(row) as [name: string, value: string]));
+    if (variables.get(FLUSH) !== '1') {
+      const message = `confirms what a crash of the server loses: set ${FLUSH} = 1, or two replicas can lead a job after it`;
+      this.listeners.warn({ code: 'WRITES_CAN_BE_LOST', message });
+    }
+    const tables = mysqlMigrations();
+    const ours = `SELECT table_name AS name FROM information_schema.tables
+      WHERE table_schema = DATABASE() AND table_name IN ('singleton_job_incarnations', 'singleton_job_leases', 'singleton_job_records')`;
+    const isComplete = (await query(ours)).length === tables.length;
+    if (!isComplete && this.options.migrate === false)
+      throw misconfigured('The tables are not complete: run the SQL of mysqlMigrations(), or drop migrate: false');
+    if (!isComplete) for (const sql of tables) await query(sql);
+    const parts = IDENTITY.filter((name) => variables.has(name)).map((name) => `@@${name}`);
+    return `CONCAT_WS('.', ${parts.join(', ')})`;
+  }
+}

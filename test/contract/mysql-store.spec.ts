@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createConnection } from 'mysql2/promise';
+import { type MysqlSession } from '../../libs/singleton-job/src/store/mysql/mysql-session.js';
+import { MysqlStore } from '../../libs/singleton-job/src/store/mysql/mysql-store.js';
+import { mysqlMigrations } from '../../libs/singleton-job/src/store/mysql/mysql-tables.js';
+import { type Dialect } from '../../libs/singleton-job/src/store/sql/sql-session.js';
+import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
+import { until } from '../../tools/replicas/until.js';
+import { MysqlServer } from '../../tools/servers/mysql-server.js';
+import { ROOT } from '../../tools/workspace/paths.js';
+import { hammer } from './hammer.js';
+import { open, type OpenStore } from './reporting-store.js';
+
+let server: MysqlServer;
+beforeAll(async () => {
+  server = await MysqlServer.start();
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const newProject = () => `p-${randomUUID()}`;
+const newStore = (projectName: string) => new MysqlStore({ connection: server.url, projectName });
+
+/** Carries out statements on a connection of its own. */
+async function sql(text: string, ...values: unknown[]): Promise<void> {
+  await using connection = await createConnection({ uri: server.url, multipleStatements: true });
+  await connection.query(text, values);
+}
+
+let setBackMs = 0;
+
+/** As the library has it, but for the distance to the clock of the server. */
+class SetBackStore extends MysqlStore {
+  protected override async newSession(...args: Parameters<MysqlStore['newSession']>): Promise<MysqlSession> {
+    const session = await super.newSession(...args);
+    const ofClass: object = Object.getPrototypeOf(session) as object;
+    const get = (): Dialect => {
+      const dialect = Reflect.get(ofClass, 'dialect', session) as Dialect;
+      return { ...dialect, now: `(${dialect.now} - ${String(setBackMs)})` };
+    };
+    return Object.defineProperty(session, 'dialect', { get });
+  }
+}
+
+describeStore(
+  { describe, it },
+  {
+    name: 'the MySQL store',
+    makeFixture: () => {
+      const [projectName, other] = [newProject(), newProject()];
+      return {
+        newStore: () => new SetBackStore({ connection: server.url, projectName }),
+        newStoreOfOtherProject: () => newStore(other),
+        loseData: async () => {
+          for (const table of ['leases', 'incarnations', 'records'])
+            await sql(`DELETE FROM singleton_job_${table} WHERE project = ?`, projectName);
+        },
+        setClockBack: (ms) => Promise.resolve(void (setBackMs = ms)),
+        end: () => Promise.resolve(void (setBackMs = 0)),
+      };
+    },
+  },
+);
+
+it('keeps its promises to many replicas at once', async () => {
+  const projectName = newProject();
+  const { problems, takes, ended } = await hammer(async () => {
+    const { store, events } = open(newStore(projectName));
+    await store.sync(LOOKS);
+    expect(events).toEqual(['connected']);
+    return store;
+  });
+  expect([...problems]).toEqual([]);
+  expect(takes).toBeGreaterThan(50);
+  expect(ended.size).toBeGreaterThan(10);
+});
+
+const LEASE = 'a.1@10000';
+const LOOKS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
+
+/** Makes a lease and a record. */
+async function put({ store }: OpenStore, name = 'a:lock') {
+  const { incarnation, time } = await store.sync({ ...LOOKS, grant: [LEASE] });
+  const request = { incarnation: incarnation.id, until: time + 10_000 };
+  const [revision = 0] = await store.compareAndSet({ ...request, writes: [{ name, ifRevision: 0, value: '{}' }] });
+  return { ...request, revision };
+}
+
+it('goes on with its data and its incarnation after a pause, a restart and a kill of the server', async () => {
+  const opened = open(newStore(newProject()));
+  const { incarnation } = await put(opened);
+  const sync = () => opened.store.sync({ ...LOOKS, renew: [LEASE], read: ['a:lock'] }).catch(() => undefined);
+  for (const fail of ['pause', 'down', 'kill'] as const) {
+    await server[fail]();
+    await until('it is disconnected', async () => (await sync()) === undefined);
+    await server.resume();
+    await server.up();
+    let answer: Awaited<ReturnType<typeof sync>>;
+    await until('it is answered', async () => (answer = await sync()) !== undefined);
+    expect(answer?.incarnation.id).toBe(incarnation);
+    expect([...(answer?.leases.keys() ?? [])]).toEqual([LEASE]);
+    expect(answer?.records).toEqual([expect.objectContaining({ value: '{}' })]);
+  }
+  expect(new Set(opened.disconnected.map(({ code }) => code))).toEqual(new Set(['STORE_UNREACHABLE']));
+  await opened.store.close();
+});
+
+it('waits for no row that somebody else has locked', async () => {
+  const projectName = newProject();
+  const opened = open(newStore(projectName));
+  const { revision: ifRevision, ...request } = await put(opened);
+  await using other = await createConnection(server.url);
+  const lock = async (row: string, key: string) => {
+    await other.query('START TRANSACTION');
+    await other.query(`SELECT * FROM singleton_job_${row} = ? AND project = ? FOR UPDATE`, [key, projectName]);
+  };
+  await lock('records WHERE name', 'a:lock');
+  const writes = [
+    { name: 'a:lock', ifRevision, value: '{}' },
+    { name: 'b:lock', ifRevision: 0, value: '{}' },
+  ];
+  expect(await opened.store.compareAndSet({ ...request, writes })).toEqual([undefined, expect.any(Number)]);
+  await other.query('UPDATE singleton_job_leases SET ends_at = ends_at - 15000 WHERE project = ?', [projectName]);
+  await other.query('COMMIT');
+
+  await lock('leases WHERE id', LEASE);
+  // for one more life at most: its replica may be renewing it there
+  expect((await opened.store.sync(LOOKS)).leases).toEqual(new Map([[LEASE, 0]]));
+  await other.query('COMMIT');
+  expect((await opened.store.sync(LOOKS)).leases.size).toBe(0);
+  await opened.store.close();
+});
+
+it.each([
+  ['that migrations made', true],
+  ['that it makes', false],
+])('a user needs the documented rights and no others, with tables %s', async (_what, areThere) => {
+  const page = readFileSync(join(ROOT, 'docs/production/mysql.md'), 'utf8');
+  const grants = page.match(/^GRANT .*;$/gm)?.filter((line) => !areThere || !line.startsWith('GRANT CREATE')) ?? [];
+  expect(grants.length).toBeGreaterThan(2);
+  const name = `u_${randomUUID().slice(0, 8)}`;
+  await sql(`CREATE DATABASE ${name}; CREATE USER ${name}; USE ${name}; ${mysqlMigrations().join(';')}`);
+  await sql(grants.join('').replaceAll('shop.', `${name}.`).replaceAll('TO app', `TO ${name}`));
+  const tables = 'singleton_job_incarnations, singleton_job_leases, singleton_job_records';
+  if (!areThere) await sql(`USE ${name}; DROP TABLE ${tables}`);
+  const connection = server.urlOf(name).replace('/shop', `/${name}`);
+  const opened = open(new MysqlStore({ connection, projectName: 'myapp' }));
+  expect((await put(opened)).revision).toBeGreaterThan(0);
+  await opened.store.close();
+});
+
+it.each([
+  ['a user without rights', { user: 'stranger' }, /Run as an administrator: GRANT SELECT/],
+  ['a user that is unknown', { user: 'unknown', password: 'x' }, /Check user and password/],
+  ['a database that is missing', { database: 'missing' }, /Check the name of the database/],
+  ['tables that are missing, with migrate: false', { database: 'empty' }, /run the SQL of mysqlMigrations\(\)/],
+])('says what to do about %s', async (_what, config, fix) => {
+  await sql('CREATE DATABASE IF NOT EXISTS empty; CREATE USER IF NOT EXISTS stranger');
+  const mysql = { host: '127.0.0.1', port: server.port, user: 'root', database: 'shop', ...config };
+  const { store, disconnected } = open(new MysqlStore({ connection: { mysql }, projectName: 'myapp', migrate: false }));
+  await expect(store.sync(LOOKS)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+  expect(disconnected[0]?.message).toMatch(fix);
+  await store.close();
+});
+
+it('warns of a server that confirms what a crash loses', async () => {
+  await sql('SET GLOBAL innodb_flush_log_at_trx_commit = 2');
+  const { store, warnings } = open(newStore(newProject()));
+  await store.sync(LOOKS);
+  await sql('SET GLOBAL innodb_flush_log_at_trx_commit = 1');
+  expect(warnings.map(({ code }) => code)).toEqual(['WRITES_CAN_BE_LOST']);
+  await store.close();
+});

@@ -1,0 +1,122 @@
+import { createConnection } from 'mysql2/promise';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync } from 'node:fs';
+import { mkdir, readFile, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { freePort } from './free-port.js';
+import { ownFolder, OwnServer } from './own-server.js';
+import { findProgram, type Program } from './program.js';
+import { NOBODY } from './server-process.js';
+
+let found: Promise<Program> | undefined;
+
+function findServer(): Promise<Program> {
+  return (found ??= findProgram({
+    name: 'mariadb',
+    files: ['mariadbd', 'mysqld'],
+    chosen: process.env['MYSQLD'],
+    packages: ['mariadb-server-core'],
+    howToInstall: `Install MariaDB 10.6 or later, or MySQL 8 or later:
+  Debian, Ubuntu   sudo apt-get install mariadb-server-core
+  macOS            brew install mariadb
+or set MYSQLD to the file mariadbd or mysqld.`,
+  }).then(async ({ path, env, version }) => ({
+    path: await realpath(path),
+    env,
+    version: version.replace(/^.*Ver (\S+) .*$/, '$1'),
+  })));
+}
+
+/** The tables in which a server keeps its users. */
+const SYSTEM_TABLES = ['mysql_system_tables.sql', 'mysql_performance_tables.sql', 'mysql_system_tables_data.sql'];
+
+/** A MariaDB or MySQL. Its files outlive a kill: `up()` starts it again with all that was committed. */
+export class MysqlServer extends OwnServer {
+  /** `args` are more arguments of the server. */
+  static async start(args: readonly string[] = []): Promise<MysqlServer> {
+    const program = await findServer();
+    const dir = await ownFolder('mysql');
+    const server = new MysqlServer(program, dir, await freePort(), NOBODY);
+    server.#args = args;
+    await mkdir(server.#data);
+    for (const path of [dir, server.#data]) if (NOBODY.uid !== undefined) chownSync(path, NOBODY.uid, NOBODY.gid);
+    await server.#fill();
+    await server.up();
+    await using connection = await createConnection(server.#urlOf('root'));
+    await connection.query('CREATE DATABASE shop');
+    return server;
+  }
+
+  protected override readonly shutdownSignal = 'SIGTERM';
+  #args: readonly string[] = [];
+
+  override get url(): string {
+    return this.urlOf('root');
+  }
+
+  /** The URL for another user, who needs no password. */
+  urlOf(user: string): string {
+    return `${this.#urlOf(user)}/shop`;
+  }
+
+  #urlOf(user: string): string {
+    return `mysql://${user}@127.0.0.1:${String(this.port)}`;
+  }
+
+  get #data(): string {
+    return join(this.dir, 'data');
+  }
+
+  /** Messages and the system tables lie beside the program. */
+  get #share(): string {
+    return join(dirname(this.program.path), '../share/mysql');
+  }
+
+  get #isMariadb(): boolean {
+    return this.program.version.includes('MariaDB');
+  }
+
+  get #settings(): readonly string[] {
+    const share = [`--lc-messages-dir=${this.#share}`, `--character-sets-dir=${this.#share}/charsets`];
+    const own = this.#isMariadb ? [...share, '--innodb-log-file-size=8M'] : ['--mysqlx=OFF'];
+    const small = ['--innodb-buffer-pool-size=16M', '--performance-schema=off'];
+    return ['--no-defaults', `--datadir=${this.#data}`, ...own, ...small];
+  }
+
+  protected override arguments(): readonly string[] {
+    const place = [`--port=${String(this.port)}`, '--bind-address=127.0.0.1', `--socket=${join(this.dir, 'socket')}`];
+    // MySQL knows its root only by the name of the host
+    const names = this.#isMariadb ? ['--skip-name-resolve'] : [];
+    return [...this.#settings, ...place, ...names, ...this.#args];
+  }
+
+  protected override async isAnswering(): Promise<boolean> {
+    try {
+      const connection = await createConnection({ uri: this.#urlOf('root'), connectTimeout: 500 });
+      connection.on('error', () => undefined);
+      await connection.end();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** MariaDB has a script in Perl for this, which packages may lack. */
+  async #fill(): Promise<void> {
+    const { path, env } = this.program;
+    const files = this.#isMariadb ? SYSTEM_TABLES : [];
+    const scripts = await Promise.all(files.map((file) => readFile(join(this.#share, file), 'utf8')));
+    const child = spawn(path, [...this.#settings, this.#isMariadb ? '--bootstrap' : '--initialize-insecure'], {
+      ...NOBODY,
+      env,
+      cwd: this.dir,
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
+    let log = '';
+    child.stderr.on('data', (data: Buffer) => (log += data.toString()));
+    child.stdin.end(['CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket = NULL;\n', ...scripts].join('\n'));
+    const [code] = (await once(child, 'exit')) as [number | null];
+    if (code !== 0) throw new Error(`${path} could not make its files:\n${log}`);
+  }
+}
