@@ -1,4 +1,7 @@
 import { expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { attempt } from '../../tools/workspace/command.js';
 
 /** Makes Node answer as if these packages were not installed. */
@@ -30,15 +33,36 @@ async function run(packages: readonly string[], applications: readonly object[])
 const REDIS = { connection: 'redis://127.0.0.1:1' };
 const POSTGRES = { connection: 'postgresql://127.0.0.1:1/p' };
 
+const MYSQL = { connection: 'mysql://127.0.0.1:1/p' };
+const SQLITE = { connection: `sqlite:${join(tmpdir(), `singleton-job-${randomUUID()}.db`)}` };
+const OLDER_NODE = `connection to SQLite needs Node 22.13 or later, got ${process.version}: use that, or a server`;
+const install = (client: string): string =>
+  `connection needs the package '${client}', which is not installed: run npm install ${client}`;
+
 it.concurrent.each([
-  ['ioredis', REDIS, POSTGRES],
-  ['pg', POSTGRES, REDIS],
-])('Without %s an application that needs it says what to install, and others start', async (client, its, other) => {
-  const printed = await run([client, '@opentelemetry/api'], [{ store: 'memory' }, { enabled: false }, other, its]);
-  const problem = `connection needs the package '${client}', which is not installed: run npm install ${client}`;
-  expect(printed.trim().split('\n')).toEqual([
-    ...Array<string>(3).fill('started and stopped'),
-    'SingletonJobModule cannot start with these options:',
-    `  - ${problem}`,
-  ]);
+  ['ioredis', REDIS, POSTGRES, install('ioredis')],
+  ['pg', POSTGRES, MYSQL, install('pg')],
+  ['mysql2', MYSQL, REDIS, install('mysql2')],
+  ['node:sqlite', SQLITE, POSTGRES, OLDER_NODE],
+])(
+  'Without %s an application that needs it says what it needs, and others start',
+  async (client, its, other, problem) => {
+    const printed = await run([client, '@opentelemetry/api'], [{ store: 'memory' }, { enabled: false }, other, its]);
+    expect(printed.trim().split('\n')).toEqual([
+      ...Array<string>(3).fill('started and stopped'),
+      'SingletonJobModule cannot start with these options:',
+      `  - ${problem}`,
+    ]);
+  },
+);
+
+const CLIENTS = ['ioredis', 'pg', 'mysql2', 'node:sqlite'];
+
+it.concurrent.each([
+  ['pg', POSTGRES],
+  ['mysql2', MYSQL],
+  ['ioredis', REDIS],
+])('An application with %s loads the client of no other store', async (client, its) => {
+  const others = CLIENTS.filter((one) => one !== client);
+  expect(await run(others, [its])).toBe('started and stopped\n');
 });

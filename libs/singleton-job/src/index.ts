@@ -33,6 +33,8 @@ export { CronExpression } from './schedule/cron/cron-expression.js';
 export { type SingletonJobAsyncOptions, SingletonJobModule } from './nest/singleton-job.module.js';
 export { type Store } from './store/store.js';
 export { type ConnectionOptions } from './store/open-store.js';
+export { type MysqlConfig, type MysqlConnectionOptions } from './store/mysql/mysql-client.js';
+export { mysqlMigrations } from './store/mysql/mysql-tables.js';
 export { type PostgresConfig, type PostgresConnectionOptions } from './store/postgres/postgres-client.js';
 export { postgresMigrations } from './store/postgres/schema.js';
 export { type RedisConnectionOptions } from './store/redis/redis-clients.js';

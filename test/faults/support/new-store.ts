@@ -1,4 +1,4 @@
-import { isPostgres, type StoreOptions } from '../../../libs/singleton-job/src/store/open-store.js';
+import { kindOf, type StoreOptions } from '../../../libs/singleton-job/src/store/open-store.js';
 import {
   PostgresStore,
   type PostgresStoreOptions,
@@ -8,6 +8,6 @@ import { type Store } from '../../../libs/singleton-job/src/store/store.js';
 
 /** As `openStore`, whose imports jest refuses while another concurrent test ends. */
 export function newStore(options: StoreOptions): Store {
-  if (isPostgres(options.connection)) return new PostgresStore(options as PostgresStoreOptions);
+  if (kindOf(options.connection) === 'PostgreSQL') return new PostgresStore(options as PostgresStoreOptions);
   return new RedisStore(options as RedisStoreOptions);
 }

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { messageOf } from '../base/errors/message-of.js';
-import { isPostgres, type ReadConnection } from '../store/open-store.js';
+import { kindOf, type ReadConnection } from '../store/open-store.js';
 import { callConnection, readForEachClient, START_LIMIT_MS } from './connection/connection-function.js';
 import { describeValue, isObject } from '../base/text/describe-value.js';
 import { formatDuration } from '../base/text/duration.js';
@@ -58,7 +58,7 @@ export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOption
     if (error instanceof InvalidOptionsError) throw error;
     // an application without jobs starts all the same
     if (check(others).problems.length === 0) return resolveOptions(others);
-    const why = 'The start needs its answer, which says whether the store is a Redis or a PostgreSQL';
+    const why = 'The start needs its answer, which says which store it is';
     // with a PostgreSQL every other option is possible
     const { problems } = check({ ...raw, connection: 'postgresql://unknown' });
     const failure = `${messageOf(error)}. ${why}: start again when it answers`;
@@ -99,7 +99,7 @@ function check(raw: Raw, variables: Variables = process.env, hostName = hostname
   const off = disabledBy(raw['enabled'], given.enabled, variable);
   if (raw['connection'] === undefined && raw['store'] === undefined && off === undefined) {
     const fix =
-      "pass a URL of Redis or PostgreSQL, and check the variable that it comes from; or enabled: false to run no jobs, or store: 'memory' for a single process";
+      "pass a URL of Redis, PostgreSQL, MySQL or SQLite, and check the variable that it comes from; or enabled: false to run no jobs, or store: 'memory' for a single process";
     at('connection').note(`must be given, got undefined: ${fix}`);
   }
   checkTogether(raw, given, at);
@@ -129,8 +129,12 @@ function checkTogether(raw: Raw, given: GivenOptions, at: (option: string) => Pl
   if (heartbeatThread !== undefined && raw['store'] !== undefined)
     at('heartbeatThread').note('needs a connection, got a store: leave one of the two out');
   else if (heartbeatThread !== undefined) checkThreadConnection(connection, at('connection'));
-  for (const key of connection === undefined || isPostgres(connection) ? [] : ['schema', 'migrate'])
-    if (raw[key] !== undefined) at(key).note('is for PostgreSQL, got a connection to Redis: leave it out');
+  const kind = connection === undefined ? 'PostgreSQL' : kindOf(connection);
+  const isSql = kind === 'PostgreSQL' || kind === 'MySQL';
+  if (raw['schema'] !== undefined && kind !== 'PostgreSQL')
+    at('schema').note(`is for PostgreSQL, got a connection to ${kind}: leave it out`);
+  if (raw['migrate'] !== undefined && !isSql)
+    at('migrate').note(`is for PostgreSQL and MySQL, got a connection to ${kind}: leave it out`);
   const leastMs = HEARTBEATS_PER_EXPIRY * heartbeatIntervalOf(given);
   const isWrong = (key: 'lockExpiry' | 'heartbeatInterval') => raw[key] !== undefined && given[key] === undefined;
   if (lockExpiry >= leastMs || isWrong('lockExpiry') || isWrong('heartbeatInterval')) return;

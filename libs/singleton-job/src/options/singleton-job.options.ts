@@ -25,19 +25,21 @@ export interface SingletonJobOptions {
   readonly projectName: string;
 
   /**
-   * Where Redis or PostgreSQL is: a URL, options, a client, a pool or a function. Required unless there is a `store` or
+   * Where the store is: a URL, options, a client, a pool or a function. Required unless there is a `store` or
    * `enabled` is false.
    *
-   * - A URL: `redis:`, `rediss:` or `postgresql:`.
+   * - A URL: `redis:`, `rediss:`, `postgresql:` or `mysql:`; `sqlite:` and the path of a file.
    * - Options of ioredis or a client of it, or `{ nodes, options }` of a Redis Cluster.
-   * - `{ postgres }` with options or a `Pool` of `pg`.
+   * - `{ postgres }` with options or a `Pool` of `pg`, `{ mysql }` with options of `mysql2`.
    * - A function, also an asynchronous one: for passwords that change, such as the tokens of IAM. It is called once at
    *   start-up, which fails if it fails, and again for each new client. If it then fails, or takes longer than 3 s, the
    *   client connects later, and the function is not called again for a second. What it returns may change, but not its
-   *   kind: one Redis server, a Redis Cluster or a PostgreSQL.
+   *   kind: one Redis server, a Redis Cluster, a PostgreSQL, a MySQL or a SQLite.
    *
    * @see docs/production/redis.md#connection
    * @see docs/production/postgresql.md#connection
+   * @see docs/production/mysql.md#connection
+   * @see docs/production/sqlite.md
    * @example `connection: async () => ({ host: 'redis', username: 'app', password: await token(), tls: {} })`
    */
   readonly connection?: ConnectionOptions | (() => ConnectionOptions | Promise<ConnectionOptions>) | undefined;
@@ -53,7 +55,7 @@ export interface SingletonJobOptions {
   readonly schema?: string | undefined;
 
   /**
-   * `false`: your team runs the SQL of `postgresMigrations()`.
+   * `false`: your team runs the SQL of `postgresMigrations()` or `mysqlMigrations()`.
    *
    * Otherwise the library creates what is missing in the schema. Until it is there no job runs, and the log says so.
    *

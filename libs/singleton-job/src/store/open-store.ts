@@ -1,42 +1,67 @@
 import { messageOf } from '../base/errors/message-of.js';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { type MysqlConnectionOptions } from './mysql/mysql-client.js';
+import { type MysqlStoreOptions } from './mysql/mysql-store.js';
 import { type PostgresConnectionOptions } from './postgres/postgres-client.js';
 import { type PostgresStoreOptions } from './postgres/postgres-store.js';
 import { type RedisConnectionOptions } from './redis/redis-clients.js';
 import { type RedisStoreOptions } from './redis/redis-store.js';
 import { type ServerStoreOptions } from './server-store.js';
+import { type SqliteStoreOptions } from './sqlite/sqlite-store.js';
 import { type Store } from './store.js';
 
-/** Where the leases and records are: a Redis or a PostgreSQL. */
-export type ConnectionOptions = RedisConnectionOptions | PostgresConnectionOptions;
+/** Where the leases and records are: Redis, PostgreSQL, MySQL, or a file of SQLite, as in `'sqlite:./jobs.db'`. */
+export type ConnectionOptions = RedisConnectionOptions | PostgresConnectionOptions | MysqlConnectionOptions;
 
 /** Reads the connection anew: its password may have changed. What it returns is of the same kind each time. */
 export type ReadConnection = () => Promise<ConnectionOptions>;
 
-/** What either store needs. Redis has no schema. */
+/** What each store needs. Only PostgreSQL has a schema, and Redis and SQLite have no migrations. */
 export type StoreOptions = ServerStoreOptions<ConnectionOptions> & Pick<PostgresStoreOptions, 'schema' | 'migrate'>;
 
-/** Whether this is the connection of a PostgreSQL. */
-export function isPostgres(connection: ConnectionOptions | undefined): connection is PostgresConnectionOptions {
-  if (typeof connection === 'string') return /^postgres(ql)?:/i.test(connection);
-  return typeof connection === 'object' && 'postgres' in connection;
+/** What this is a connection to. */
+export function kindOf(connection: ConnectionOptions): 'Redis' | 'PostgreSQL' | 'MySQL' | 'SQLite' {
+  const is = (scheme: RegExp, key: string): boolean =>
+    typeof connection === 'string' ? scheme.test(connection) : key in connection;
+  if (is(/^postgres(ql)?:/i, 'postgres')) return 'PostgreSQL';
+  if (is(/^(mysql|mariadb):/i, 'mysql')) return 'MySQL';
+  return is(/^sqlite:/i, '') ? 'SQLite' : 'Redis';
 }
 
 /**
  * The store of a connection. Only the client that it needs is loaded.
  *
- * @throws InvalidOptionsError if that client is not installed
+ * @throws InvalidOptionsError if that client is not there
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   // what reads the connection anew returns the same kind
-  if (isPostgres(options.connection)) {
-    const { PostgresStore } = await import('./postgres/postgres-store.js');
-    const { loadClient } = await import('./postgres/postgres-client.js');
-    await loadClient().catch(explainMissing('pg'));
-    return new PostgresStore(options as PostgresStoreOptions);
+  switch (kindOf(options.connection)) {
+    case 'PostgreSQL': {
+      const { PostgresStore } = await import('./postgres/postgres-store.js');
+      const { loadClient } = await import('./postgres/postgres-client.js');
+      await loadClient().catch(explainMissing('pg'));
+      return new PostgresStore(options as PostgresStoreOptions);
+    }
+    case 'MySQL': {
+      const { MysqlStore } = await import('./mysql/mysql-store.js');
+      const { loadMysql2 } = await import('./mysql/mysql-client.js');
+      await loadMysql2().catch(explainMissing('mysql2'));
+      return new MysqlStore(options as MysqlStoreOptions);
+    }
+    case 'SQLite': {
+      const { SqliteStore } = await import('./sqlite/sqlite-store.js');
+      const { loadSqlite } = await import('./sqlite/sqlite-file.js');
+      await loadSqlite().catch((cause: unknown) => {
+        const problem = `connection to SQLite needs Node 22.13 or later, got ${process.version}: use that, or a server`;
+        throw new InvalidOptionsError([problem], { cause });
+      });
+      return new SqliteStore(options as SqliteStoreOptions);
+    }
+    case 'Redis': {
+      const { RedisStore } = await import('./redis/redis-store.js').catch(explainMissing('ioredis'));
+      return new RedisStore(options as RedisStoreOptions);
+    }
   }
-  const { RedisStore } = await import('./redis/redis-store.js').catch(explainMissing('ioredis'));
-  return new RedisStore(options as RedisStoreOptions);
 }
 
 function explainMissing(name: string): (error: unknown) => never {

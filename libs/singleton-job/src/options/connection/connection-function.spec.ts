@@ -34,7 +34,7 @@ describe('A connection that is a function', () => {
   it('is a mistake if it fails', async () => {
     const failure =
       'connection is a function, and it failed: Vault is sealed. ' +
-      'The start needs its answer, which says whether the store is a Redis or a PostgreSQL: start again when it answers';
+      'The start needs its answer, which says which store it is: start again when it answers';
     await expect(resolve(connections(new Error('Vault is sealed')))).rejects.toMatchObject({ problems: [failure] });
   });
 
@@ -45,7 +45,7 @@ describe('A connection that is a function', () => {
   });
 
   it('is a mistake in the options if it returns one, also at once', async () => {
-    const problems = [expect.stringMatching(/^connection must be a redis:.* URL, got/)];
+    const problems = [expect.stringMatching(/^connection must be a redis:.* URL, or sqlite: and a file, got/)];
     await expect(resolve(() => 'http://a')).rejects.toMatchObject({ problems });
   });
 
@@ -58,7 +58,7 @@ describe('A connection that is a function', () => {
     });
 
     it.each([
-      ['redis://a:1', '', "be a redis://, rediss:// or postgresql:// URL, got ''"],
+      ['redis://a:1', '', "be a redis://, rediss://, postgresql:// or mysql:// URL, or sqlite: and a file, got ''"],
       ['redis://a', 'postgresql://a/b', 'stay one Redis server, got a PostgreSQL: restart to change it'],
       [{ postgres: {} }, { host: 'a' }, 'stay a PostgreSQL, got one Redis server: restart to change it'],
       [{ nodes: [7000] }, 'redis://a', 'stay a Redis Cluster, got one Redis server: restart to change it'],

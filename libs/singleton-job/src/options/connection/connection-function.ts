@@ -1,6 +1,6 @@
 import { ConnectionFunctionError } from '../../base/errors/lock-store.error.js';
 import { messageOf } from '../../base/errors/message-of.js';
-import { type ConnectionOptions, isPostgres, type ReadConnection } from '../../store/open-store.js';
+import { type ConnectionOptions, kindOf, type ReadConnection } from '../../store/open-store.js';
 import { readConnection } from './connection-option.js';
 import { Place } from '../table/option-table.js';
 
@@ -38,7 +38,7 @@ export function readForEachClient(connection: () => unknown, first: ConnectionOp
   const forget = () => (latest = undefined);
   return () => {
     if (latest !== undefined) return latest;
-    latest = callConnection(connection).then((value) => checked(value, kindOf(first)));
+    latest = callConnection(connection).then((value) => checked(value, placeOf(first)));
     latest.then(forget, () => setTimeout(forget, FAILURE_COUNTS_MS).unref());
     return latest;
   };
@@ -47,7 +47,7 @@ export function readForEachClient(connection: () => unknown, first: ConnectionOp
 function checked(value: unknown, kind: string): ConnectionOptions {
   const problems: string[] = [];
   const connection = readConnection(value, new Place('what the function connection returns', problems));
-  const kindNow = kindOf(connection);
+  const kindNow = placeOf(connection);
   // its client would connect to localhost
   if (problems.length === 0 && kindNow !== kind)
     problems.push(`what the function connection returns must stay ${kind}, got ${kindNow}: restart to change it`);
@@ -55,7 +55,8 @@ function checked(value: unknown, kind: string): ConnectionOptions {
   return connection;
 }
 
-function kindOf(connection: ConnectionOptions | undefined): string {
-  if (isPostgres(connection)) return 'a PostgreSQL';
+function placeOf(connection: ConnectionOptions | undefined): string {
+  const kind = connection && kindOf(connection);
+  if (kind !== 'Redis') return `a ${String(kind)}`;
   return typeof connection === 'object' && 'nodes' in connection ? 'a Redis Cluster' : 'one Redis server';
 }

@@ -1,5 +1,5 @@
 import { succeeds } from '../succeeds.js';
-import { type ConnectionOptions, isPostgres } from '../../store/open-store.js';
+import { type ConnectionOptions, kindOf } from '../../store/open-store.js';
 import { describeUrl, describeValue, isPlainObject, isObject } from '../../base/text/describe-value.js';
 import { type Place, type Reader } from '../table/option-table.js';
 import { didYouMean } from '../table/suggest.js';
@@ -7,11 +7,14 @@ import { didYouMean } from '../table/suggest.js';
 type Options = Readonly<Record<string, unknown>>;
 
 const PG_URL = "'postgresql://user:password@host/database'";
-const URL_FIX = `write it as 'redis://host:6379', 'rediss://host:6379' for TLS, or ${PG_URL}`;
+const MYSQL_URL = "'mysql://user:password@host/database'";
+const SQLITE_URL = "'sqlite:./jobs.db'";
+const URL_FIX = `write it as 'redis://host:6379', 'rediss://host:6379' for TLS, ${PG_URL}, ${MYSQL_URL} or ${SQLITE_URL}`;
 const PG_FORMS = `${PG_URL} or { postgres: { host, user, password, database } }`;
 
 const KINDS =
-  'a URL of Redis or PostgreSQL, options of ioredis, { nodes, options } of a cluster, an ioredis client, or { postgres }';
+  'a URL of Redis, PostgreSQL, MySQL or SQLite, options of ioredis, { nodes, options } of a cluster, an ioredis client, ' +
+  '{ postgres } or { mysql }';
 const KINDS_FIX = `write 'redis://host:6379' or { host: 'localhost', port: 6379 }, or for PostgreSQL ${PG_FORMS}, or { postgres: pool }`;
 
 const PASSWORD_FIX =
@@ -60,13 +63,19 @@ export const readConnection: Reader<ConnectionOptions> = (connection, at) => {
   else if (!isObject(connection) || connection instanceof URL) return at.refuse(connection, KINDS, URL_FIX);
   else if (isRedisClient(connection)) checkOptions(connection['options'], at);
   else if ('postgres' in connection) checkPostgres(connection, at);
+  else if ('mysql' in connection) checkMysql(connection, at);
   else if ('nodes' in connection) checkCluster(connection, at);
   else checkServer(connection, at);
   return connection;
 };
 
 function checkUrl(text: string, at: Place): void {
-  const isOfPostgres = isPostgres(text);
+  const kind = kindOf(text);
+  if (kind === 'SQLite') {
+    checkFile(text, at);
+    return;
+  }
+  const isOfPostgres = kind === 'PostgreSQL';
   // an @ in the query does not end a password
   const [, credentials = ''] = /^\w+:\/\/(.*)@/s.exec(text.replace(/\?\w+=.*$/s, '')) ?? [];
   // the host of a socket is in the query
@@ -77,13 +86,48 @@ function checkUrl(text: string, at: Place): void {
     at.note(
       `must have no #, /, ? or single % before the '@', ${got} with one: encode user and password with encodeURIComponent()`,
     );
-  else if (url === undefined || !(isOfPostgres || (/^rediss?:$/.test(url.protocol) && url.hostname !== '')))
-    at.note(`must be a redis://, rediss:// or postgresql:// URL, ${got}: ${URL_FIX}`);
-  else if (!isOfPostgres && !/^\/?$|^\/\d+$/.test(url.pathname))
+  else if (
+    url === undefined ||
+    !(isOfPostgres || (/^(rediss?|mysql|mariadb):$/.test(url.protocol) && url.hostname !== ''))
+  )
+    at.note(`must be a redis://, rediss://, postgresql:// or mysql:// URL, or sqlite: and a file, ${got}: ${URL_FIX}`);
+  else if (kind === 'MySQL' && url.pathname.length < 2)
+    at.note(`must end in the name of a database, ${got}: write it as ${MYSQL_URL}`);
+  else if (kind === 'Redis' && !/^\/?$|^\/\d+$/.test(url.pathname))
     at.note(
       `must end in the number of a database or in nothing, ${got}: write it as in 'redis://host:6379/0', or leave it out`,
     );
-  else if (!isOfPostgres) checkOptions(Object.fromEntries(url.searchParams), at);
+  else if (kind === 'Redis') checkOptions(Object.fromEntries(url.searchParams), at);
+}
+
+/** `sqlite:` and a path. */
+function checkFile(text: string, at: Place): void {
+  const path = text.replace(/^sqlite:/i, '');
+  if (path === ':memory:')
+    at.note("must be a file, got ':memory:', which other processes do not see: set store: 'memory' for one process");
+  else if (/^(\/\/)?$|^file:|\?/.test(path))
+    at.note(
+      `must be sqlite: and the path of a file, got '${text}': write it as ${SQLITE_URL} or 'sqlite:/var/lib/jobs.db'`,
+    );
+}
+
+/** Checks `{ mysql }`: options of `mysql2`, which says itself what it does not know. */
+function checkMysql({ mysql, ...others }: Options, connection: Place): void {
+  const fix = 'put options of mysql2 into mysql, and migrate beside connection';
+  for (const name of Object.keys(others)) connection.in(name).note(`has no effect here: ${fix}`);
+  const at = connection.in('mysql');
+  if (!isPlainObject(mysql))
+    at.refuse(
+      mysql,
+      'options of mysql2',
+      `pass its URL or options, as in connection: ${MYSQL_URL} or { mysql: { host, user, password, database } }`,
+    );
+  else {
+    checkOptions(mysql, at);
+    if (typeof mysql['uri'] === 'string') checkUrl(mysql['uri'], at.in('uri'));
+    else if ((mysql['database'] ?? '') === '')
+      at.in('database').note('must be given: the tables of the library are there');
+  }
 }
 
 /** Checks `{ postgres }`: options of `pg`, or a pool. */
@@ -94,7 +138,7 @@ function checkPostgres({ postgres, ...others }: Options, connection: Place): voi
   if (isPlainObject(postgres)) {
     checkOptions(postgres, at);
     const { connectionString } = postgres;
-    if (typeof connectionString === 'string' && isPostgres(connectionString))
+    if (typeof connectionString === 'string' && kindOf(connectionString) === 'PostgreSQL')
       checkUrl(connectionString, at.in('connectionString'));
     else if (connectionString !== undefined)
       at.in('connectionString').refuse(connectionString, 'a URL of PostgreSQL', `write it as ${PG_URL}`);

@@ -1,4 +1,3 @@
-import { isPostgres } from '../../store/open-store.js';
 import { describeUrl, isObject, listSome } from '../../base/text/describe-value.js';
 import { type ResolvedOptions } from '../resolve-options.js';
 
@@ -9,7 +8,8 @@ export function describeStore(options: Pick<ResolvedOptions, 'store' | 'connecti
   const { store, connection } = options;
   if (store !== undefined) return store === 'memory' ? store : 'a store of your own';
   if (connection === undefined || typeof connection === 'string') return connection && describeUrl(connection);
-  if (isPostgres(connection)) return `PostgreSQL at ${describeServer(optionsOf(connection.postgres), 5432)}`;
+  if ('postgres' in connection) return `PostgreSQL at ${describeServer(optionsOf(connection.postgres), 5432)}`;
+  if ('mysql' in connection) return `MySQL at ${describeServer(connection.mysql, 3306)}`;
   const nodes: unknown = Reflect.get(connection, 'startupNodes') ?? Reflect.get(connection, 'nodes');
   if (Array.isArray(nodes)) return `Redis Cluster at ${describeServers(nodes)}`;
   const { sentinels, ...server } = optionsOf(connection);
@@ -32,6 +32,6 @@ function describeServers(servers: readonly unknown[], defaultPort?: number): str
 function describeServer(server: unknown, defaultPort = 6379): string {
   const options = isObject(server) ? server : { port: server };
   const { host = 'localhost', port = defaultPort, path = `${String(host)}:${String(port)}` } = options;
-  const { connectionString = typeof server === 'string' ? server : path } = options;
-  return describeUrl(String(connectionString)).replace(/^\w+:\/\/(…@)?/, '');
+  const { connectionString, uri = connectionString ?? (typeof server === 'string' ? server : path) } = options;
+  return describeUrl(String(uri)).replace(/^\w+:\/\/(…@)?/, '');
 }

@@ -10,7 +10,7 @@ import { ENABLED_VARIABLE, FROM_VARIABLES, type FromVariables, optionInVariable,
  * What variables say of single jobs is not in `jobs`: it is added at start-up, and wins.
  */
 export interface OptionsFromEnvironment extends Omit<SingletonJobOptions, 'connection' | 'jobs'> {
-  /** A URL of Redis or PostgreSQL. */
+  /** A URL of Redis, PostgreSQL, MySQL or SQLite. */
   readonly connection?: string | undefined;
 }
 
