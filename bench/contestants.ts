@@ -1,4 +1,4 @@
-import { type ServerKind } from '../tools/servers/servers.js';
+import { type BenchServer } from './servers.js';
 
 /** One of the things that are compared: a program of contestants/ and its settings. */
 export interface Contestant {
@@ -6,14 +6,14 @@ export interface Contestant {
   readonly program: string;
   readonly options: Readonly<Record<string, unknown>>;
   /** What its processes agree by. */
-  readonly server: ServerKind;
+  readonly server: BenchServer;
 }
 
 function contestant(
   name: string,
   program: string,
   options: Contestant['options'] = {},
-  server: ServerKind = 'redis',
+  server: BenchServer = 'redis',
 ): Contestant {
   return { name, program, options, server };
 }

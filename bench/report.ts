@@ -2,12 +2,11 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem, type } from 'node:os';
 import { join, relative } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import { SERVER_KINDS } from '../tools/servers/servers.js';
 import { ROOT } from '../tools/workspace/paths.js';
 import { inWords, type Row } from './figures.js';
 import { installedLibrary } from './library.js';
 import { type Measure } from './measure.js';
-import { Servers } from './servers.js';
+import { BENCH_SERVERS, Servers } from './servers.js';
 
 export type Result = Omit<Measure, 'run'> & { readonly rows: readonly Row[] };
 
@@ -22,7 +21,9 @@ const PACKAGES = ['@nestjs/core', '@nestjs/schedule', 'bullmq', 'ioredis'];
 
 export async function conditions(isQuick: boolean): Promise<Report['conditions']> {
   await using servers = new Servers();
-  const sources = await Promise.all(SERVER_KINDS.map(async (kind) => [kind, (await servers.of(kind)).source] as const));
+  const sources = await Promise.all(
+    BENCH_SERVERS.map(async (kind) => [kind, (await servers.of(kind)).source] as const),
+  );
   const all = cpus();
   const entries = PACKAGES.map(async (name) => {
     const manifest = await readFile(join(import.meta.dirname, 'node_modules', name, 'package.json'), 'utf8');

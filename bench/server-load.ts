@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ServerKind } from '../tools/servers/servers.js';
+import { type BenchServer } from './servers.js';
 import { type Row } from './figures.js';
 import { type Load } from './load.js';
 import { type Scale } from './measure.js';
@@ -8,7 +8,7 @@ import { redisLoad } from './redis-load.js';
 import { type Replicas } from './replicas.js';
 import { Servers } from './servers.js';
 
-const LOADS: Readonly<Record<ServerKind, Load>> = { redis: redisLoad, postgres: postgresLoad };
+const LOADS: Readonly<Record<BenchServer, Load>> = { redis: redisLoad, postgres: postgresLoad };
 
 /** What replicas that have just started cost their server, above an idle server of its kind in the same window. */
 export async function serverLoad({ contestant, server }: Replicas, { pick }: Scale): Promise<Row['cells']> {

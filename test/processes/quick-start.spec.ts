@@ -5,7 +5,7 @@ import pg from 'pg';
 import { type OwnServer } from '../../tools/servers/own-server.js';
 import { DIST, ROOT } from '../../tools/workspace/paths.js';
 import { useRedisServer } from '../support/use-redis.js';
-import { SERVERS } from '../../tools/servers/servers.js';
+import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { until } from '../../tools/replicas/until.js';
 import { WorkerProcess, type WorkerVariables } from '../../tools/replicas/worker-process.js';
 
@@ -24,7 +24,7 @@ function logInReadme(): { readonly leader: readonly RegExp[]; readonly follower:
       line
         .replaceAll(/[()[\].]/g, '\\$&')
         .replaceAll('web-1-3b0ab314', '[\\w.-]+')
-        .replaceAll('localhost:6379', '[\\w.:-]+')
+        .replaceAll('sqlite:\\./jobs\\.db', '\\S+')
         .replaceAll(/\d{4,}\S*\d/g, '[\\d:.TZ-]+'),
     );
   return { leader: log.trimEnd().split('\n').map(toPattern), follower: toPattern(follows) };
@@ -76,10 +76,11 @@ describe('the quick start of the README', () => {
     await Promise.all(replicas.splice(0).map((replica) => replica.kill()));
   });
 
-  it('logs the lines of the README on the leader and on the follower', async () => {
+  it.each(SERVER_KINDS)('logs the lines of the README on the leader and on the follower: %s', async (kind) => {
+    await using server = await SERVERS[kind]();
     const { leader: lines, follower: follows } = logInReadme();
     expect(lines).toHaveLength(4);
-    const env = { REDIS_URL: redis().url };
+    const env = { [kind === 'redis' ? 'REDIS_URL' : 'DATABASE_URL']: server.url };
     const leader = start('main', env);
     for (const line of lines) await logged(leader, line);
     const follower = start('main', env);

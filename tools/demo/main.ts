@@ -8,13 +8,14 @@ import { tool } from '../workspace/command.js';
 import { LEGEND, Timeline } from './timeline.js';
 
 /**
- * `npm run demo`: three replicas of apps/worker with a server of their own: a Redis, or a PostgreSQL with `--
- * --postgres`. One is stopped and one is killed. The exit code is 1 if two runs of a job overlapped, or a fencing token
- * did not grow.
+ * `npm run demo`: three replicas of apps/worker with a file of SQLite, where Node has it, or a Redis of their own. `--
+ * --redis`, `-- --postgres` and `-- --mysql` take another server. One is stopped and one is killed. The exit code is 1
+ * if two runs of a job overlapped, or a fencing token did not grow.
  */
 const flags = Object.fromEntries(SERVER_KINDS.map((kind) => [kind, { type: 'boolean' } as const]));
 const { values } = parseArgs({ options: flags });
-const kind = SERVER_KINDS.find((one) => values[one] === true) ?? 'redis';
+const [first = 'redis'] = SERVER_KINDS;
+const kind = SERVER_KINDS.find((one) => values[one] === true) ?? first;
 
 /** Everything is quick, so that a hand-over fits into a demo. */
 const SETTINGS = {
@@ -151,7 +152,7 @@ function summarize(workers: Workers, stopped: WorkerProcess, killed: WorkerProce
 
 try {
   console.log(`\n ${styleText('bold', 'nestjs-singleton-job')}: three replicas, and each job runs on one of them.`);
-  console.log(styleText('dim', ` Building the worker, starting a server (${kind}) …`));
+  console.log(styleText('dim', ` Building the worker, starting ${kind} …`));
   await tool('build.ts', ['worker']);
   await using server = await SERVERS[kind]();
   ending.signal.throwIfAborted();

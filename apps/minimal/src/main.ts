@@ -18,7 +18,7 @@ export class Prices {
   imports: [
     SingletonJobModule.forRoot({
       projectName: 'shop',
-      connection: process.env.REDIS_URL ?? process.env.DATABASE_URL ?? 'redis://localhost:6379',
+      connection: process.env.REDIS_URL ?? process.env.DATABASE_URL ?? 'sqlite:./jobs.db',
     }),
   ],
   providers: [Prices],

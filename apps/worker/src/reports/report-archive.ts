@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type ConfigType } from '@nestjs/config';
 import { Redis } from 'ioredis';
+import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { singletonJobConfig } from '../config/singleton-job.config.js';
 
@@ -10,9 +11,17 @@ if tonumber(ARGV[1]) < newest then return 0 end
 redis.call('HSET', KEYS[1], 'token', ARGV[1], 'body', ARGV[2])
 return 1`;
 
-const SAVE_IN_POSTGRES = `
+const TABLE =
+  'CREATE TABLE IF NOT EXISTS report (project varchar(100) PRIMARY KEY, token bigint NOT NULL, body text NOT NULL)';
+
+/** Of PostgreSQL and SQLite. */
+const SAVE_IN_SQL = `
 INSERT INTO report (project, token, body) VALUES ($1, $2, $3)
 ON CONFLICT (project) DO UPDATE SET token = excluded.token, body = excluded.body WHERE report.token <= excluded.token`;
+
+const SAVE_IN_MYSQL = `
+INSERT INTO report (project, token, body) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE
+body = IF(token <= VALUES(token), VALUES(body), body), token = GREATEST(token, VALUES(token))`;
 
 /** Where the report is: on the server that the jobs are led by. It connects with the first report. */
 interface Shelf {
@@ -45,13 +54,53 @@ function inPostgres(connectionString: string): Shelf {
   });
   return {
     save: async (project, body, fencingToken) => {
-      await pool.query(
-        'CREATE TABLE IF NOT EXISTS report (project text PRIMARY KEY, token bigint NOT NULL, body text NOT NULL)',
-      );
-      return (await pool.query(SAVE_IN_POSTGRES, [project, fencingToken, body])).rowCount === 1;
+      await pool.query(TABLE);
+      return (await pool.query(SAVE_IN_SQL, [project, fencingToken, body])).rowCount === 1;
     },
     close: () => void pool.end(),
   };
+}
+
+function inMysql(uri: string): Shelf {
+  const pool = createPool({ uri, connectionLimit: 1, connectTimeout: 2_000 });
+  return {
+    save: async (project, body, fencingToken) => {
+      await pool.query(TABLE);
+      await pool.query(SAVE_IN_MYSQL, [project, fencingToken, body]);
+      const [rows] = await pool.query('SELECT token FROM report WHERE project = ?', [project]);
+      return (rows as { readonly token: number }[])[0]?.token === fencingToken;
+    },
+    close: () => void pool.end(),
+  };
+}
+
+/** The part of `node:sqlite` that is used here. Older versions of Node have none. */
+interface Sqlite {
+  readonly DatabaseSync: new (path: string) => {
+    exec(sql: string): void;
+    prepare(sql: string): { run(...values: unknown[]): { readonly changes: number } };
+    close(): void;
+  };
+}
+
+function inSqlite(path: string): Shelf {
+  const open = () => new (process.getBuiltinModule('node:sqlite') as unknown as Sqlite).DatabaseSync(path);
+  return {
+    save: (project, body, fencingToken) => {
+      const database = open();
+      database.exec(`PRAGMA busy_timeout = 1000; ${TABLE}`);
+      const { changes } = database.prepare(SAVE_IN_SQL.replaceAll('$', '?')).run(project, fencingToken, body);
+      database.close();
+      return Promise.resolve(changes === 1);
+    },
+    close: () => undefined,
+  };
+}
+
+function shelfOf(connection: string): Shelf {
+  if (/^postgres(ql)?:/.test(connection)) return inPostgres(connection);
+  if (connection.startsWith('mysql:')) return inMysql(connection);
+  return connection.startsWith('sqlite:') ? inSqlite(connection.slice('sqlite:'.length)) : inRedis(connection);
 }
 
 /**
@@ -64,7 +113,7 @@ export class ReportArchive implements OnApplicationShutdown {
   readonly #project: string;
 
   constructor(@Inject(singletonJobConfig.KEY) { connection, projectName }: ConfigType<typeof singletonJobConfig>) {
-    this.#shelf = /^postgres(ql)?:/.test(connection) ? inPostgres(connection) : inRedis(connection);
+    this.#shelf = shelfOf(connection);
     this.#project = projectName;
   }
 
