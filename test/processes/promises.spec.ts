@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createConnection } from 'mysql2/promise';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { brokenFences, overlaps } from '../../tools/replicas/history.js';
+import { loadSqlite } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
 import { reportsIn, unaccountedOccurrences } from '../support/occurrences.js';
 import { PostgresServer } from '../../tools/servers/postgres-server.js';
 import { monitored } from '../../tools/servers/monitor.js';
 import { type OwnServer } from '../../tools/servers/own-server.js';
-import { SERVERS } from '../../tools/servers/servers.js';
+import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { LASTING, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 
 /** Every run lasts longer than a lock lives without renewals. */
@@ -28,10 +30,36 @@ async function commandsOfPostgres(server: OwnServer, during: () => Promise<void>
     .filter((line) => line.includes('DETAIL:'));
 }
 
+async function commandsOfMysql({ url }: OwnServer, during: () => Promise<void>): Promise<string[]> {
+  const connection = await createConnection(url);
+  await connection.query("SET GLOBAL log_output = 'TABLE', general_log = 1");
+  await during();
+  const [rows] = await connection.query('SELECT CONVERT(argument USING utf8mb4) AS text FROM mysql.general_log');
+  await connection.end();
+  return (rows as { readonly text: string }[]).map(({ text }) => text);
+}
+
+/** The versions of all rows: each is a write. */
+async function writesOfSqlite({ url }: OwnServer, during: () => Promise<void>): Promise<string[]> {
+  const Database = await loadSqlite();
+  const database = new Database(url.replace('sqlite:', ''));
+  const rows = new Set<string>();
+  const look = setInterval(() => {
+    for (const table of ['leases', 'records'])
+      for (const row of database.prepare(`SELECT * FROM singleton_job_${table}`).all()) rows.add(JSON.stringify(row));
+  }, 20);
+  await during();
+  clearInterval(look);
+  database.close();
+  return [...rows];
+}
+
 function expectSound(workers: Workers): void {
   expect(overlaps(workers.runs())).toEqual([]);
   expect(brokenFences(workers.runs())).toEqual([]);
 }
+
+const SQLITE = { name: 'SQLite', start: SERVERS.sqlite, commandsDuring: writesOfSqlite };
 
 /**
  * One test for each promise of docs/guarantees.md, on three real processes: P1 is the first one. `test/faults/` has the
@@ -44,6 +72,8 @@ describe.each([
     start: () => PostgresServer.start(['-c', 'log_statement=all']),
     commandsDuring: commandsOfPostgres,
   },
+  { name: 'MariaDB', start: SERVERS.mysql, commandsDuring: commandsOfMysql },
+  ...(SERVER_KINDS.includes('sqlite') ? [SQLITE] : []),
 ])('Three processes keep on $name', ({ start, commandsDuring }) => {
   let server: OwnServer;
   /** For the test that shuts it down. */
