@@ -67,12 +67,15 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
   protected abstract isConflict(error: unknown): boolean;
 
   protected async repeat<T>(task: () => Promise<T>): Promise<T> {
-    const giveUpAt = performance.now() + this.parts.silenceMs();
+    let giveUpAt = Infinity;
     for (;;) {
       try {
         return await task();
       } catch (error: unknown) {
-        if (!this.isConflict(error) || performance.now() > giveUpAt) throw error;
+        const now = performance.now();
+        if (!this.isConflict(error) || now > giveUpAt) throw error;
+        // from the first one on: it may have waited long for what the other replica wrote
+        giveUpAt = Math.min(giveUpAt, now + this.parts.silenceMs());
       }
       await delay(REPEAT_AFTER_MS * (0.5 + Math.random()));
     }
