@@ -5,13 +5,14 @@ import { ownFolder, OwnServer } from './own-server.js';
 /** A file of SQLite in the place of a server. It is down while this process keeps it locked. */
 export class SqliteServer extends OwnServer {
   static async start(): Promise<SqliteServer> {
-    return new SqliteServer(
-      { path: process.execPath, env: {}, version: process.version },
-      await ownFolder('sqlite'),
-      0,
-    );
+    const program = { path: process.execPath, env: {}, version: process.version };
+    const server = new SqliteServer(program, await ownFolder('sqlite'), 0);
+    // now, because Jest imports nothing between two tests
+    server.#Database = await loadSqlite();
+    return server;
   }
 
+  #Database: DatabaseConstructor | undefined;
   #lock: InstanceType<DatabaseConstructor> | undefined;
 
   override get url(): string {
@@ -22,10 +23,10 @@ export class SqliteServer extends OwnServer {
     return join(this.dir, 'jobs.db');
   }
 
-  override async down(): Promise<void> {
-    const Database = await loadSqlite();
-    this.#lock ??= new Database(this.file);
-    this.#lock.exec('BEGIN IMMEDIATE');
+  override down(): Promise<void> {
+    if (this.#Database !== undefined) this.#lock ??= new this.#Database(this.file);
+    this.#lock?.exec('BEGIN IMMEDIATE');
+    return Promise.resolve();
   }
 
   override up(): Promise<void> {
