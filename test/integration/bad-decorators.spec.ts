@@ -96,7 +96,15 @@ describe('a decorator in the wrong place keeps the application from starting, li
     }
   }
 
+  class OnGenerator {
+    @FixedRate('1s')
+    async *tick(): AsyncGenerator<number> {
+      yield Promise.resolve(1);
+    }
+  }
+
   it.each<[where: string, provider: Type]>([
+    ['one on a generator', OnGenerator],
     ['two of ours on one method', jobWith(FixedRate('1s'), Cron('* * * * *'))],
     ['one of ours and one of @nestjs/schedule on one method', jobWith(FixedRate('1s'), NestCron('* * * * *'))],
     ['one on a static method', OnStatic],

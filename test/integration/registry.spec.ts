@@ -72,6 +72,7 @@ describe('SingletonJobRegistry', () => {
   it.each<[string, unknown]>([
     ['what is no object', 7],
     ['everything missing', {}],
+    ['a generator', { ...BEAT, *run() {} }],
     ['a period that is 0', { ...BEAT, schedule: { period: 0 } }],
     ['leadership of a text', { ...BEAT, schedule: { whileLeader: 'yes' } }],
     ['leadership that is turned off', { ...BEAT, schedule: { whileLeader: false } }],

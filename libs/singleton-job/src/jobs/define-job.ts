@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { type JobRun } from './job-run.js';
 import { type JobMetadata } from './job.decorators.js';
 import { describeValue, isObject } from '../base/text/describe-value.js';
@@ -68,6 +69,12 @@ export function defineJob(description: JobDescription, options: ResolvedOptions,
     settings.misfireGraceMs ?? options.misfireGraceMs ?? defaultMisfireGraceMs(options, lockExpiryMs);
   const times = { lockExpiryMs, timeoutMs, warnAfterMs, initialDelayMs, misfireGraceMs };
   return Object.freeze({ name, location, schedule, enabled, overlap, ...times, invoke });
+}
+
+/** What is wrong with a function that does nothing when it is called. Undefined: it is no generator function. */
+export function generatorMistake(method: unknown): string | undefined {
+  if (!types.isGeneratorFunction(method)) return undefined;
+  return 'must be a function that returns a promise, got a generator function, whose body would never run: drop the *';
 }
 
 /** Reads the arguments of a decorator. */

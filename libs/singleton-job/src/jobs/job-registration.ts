@@ -7,7 +7,7 @@ import { type CronOptions, type FixedRateOptions, type WhileLeaderOptions } from
 import { isName } from '../options/table/names.js';
 import { Place } from '../options/table/option-table.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { defineJob, type JobDescription } from './define-job.js';
+import { defineJob, generatorMistake, type JobDescription } from './define-job.js';
 import { type Job } from './job.js';
 
 /**
@@ -76,6 +76,8 @@ function readRegistration(registration: unknown, problems: string[]): JobDescrip
   if (typeof run !== 'function') {
     problems.push(`${location}: run must be a function, got ${describeValue(run)}: it is called with each JobRun`);
   }
+  const mistake = generatorMistake(run);
+  if (mistake !== undefined) problems.push(`${location}: run ${mistake}`);
   const argument = readArgument(location, schedule, problems);
   if (argument === undefined) {
     // the other options depend on the kind

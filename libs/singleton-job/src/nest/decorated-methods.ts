@@ -1,6 +1,6 @@
 import { isObject } from '../base/text/describe-value.js';
 import { checkNames, type NamedJob } from '../jobs/check-names.js';
-import { defineJob, type JobDescription } from '../jobs/define-job.js';
+import { defineJob, generatorMistake, type JobDescription } from '../jobs/define-job.js';
 import { declaredClassName, type JobMetadata, JOBS } from '../jobs/job.decorators.js';
 import { type Job } from '../jobs/job.js';
 import { type MemberMetadata } from '../jobs/member-metadata.js';
@@ -120,7 +120,8 @@ function isOfClass(member: unknown): boolean {
 /** Undefined: it is on a method of an instance. TypeScript refuses most other places, JavaScript does not. */
 function placeMistake(target: object, member: string | symbol): string | undefined {
   const isOfInstance = typeof target !== 'function';
-  if (isOfInstance && typeof descriptorOf(target, member)?.value === 'function') return undefined;
+  const method: unknown = descriptorOf(target, member)?.value;
+  if (isOfInstance && typeof method === 'function') return generatorMistake(method);
   const place = isOfInstance ? 'a property' : 'a class or a static member';
   return `must be on a method of an instance, got ${place}: put it above a method of the provider`;
 }

@@ -11,6 +11,7 @@ import { type RunFacts } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
 import { intercept } from './intercept.js';
+import { perform } from './perform.js';
 
 /** A record keeps so much of the message of an error. */
 const MOST_OF_ERROR = 200;
@@ -128,7 +129,8 @@ export class Run implements RunControl {
       // the lease may have ended while observers of runStarted were called
       run.assertLeader();
       this.wasCalled = true;
-      await (interceptors.length === 0 ? job.invoke(run) : intercept(interceptors, run, job.invoke));
+      const work = perform.bind(undefined, job);
+      await (interceptors.length === 0 ? work(run) : intercept(interceptors, run, work));
       this.outcome = 'succeeded';
       notify('runSucceeded', this.#ended());
     } catch (error: unknown) {
