@@ -55,6 +55,7 @@ const OPTIONS: Row[] = [
   ['false as a string', fixedRate('1s', { enabled: 'false' })],
   ['waitForCompletion', cron('* * * * *', { waitForCompletion: false })],
   ['utcOffset', cron('* * * * *', { utcOffset: 8 })],
+  ['tz', cron('* * * * *', { tz: 'Europe/Berlin' })],
   ['threshold', cron('* * * * *', { threshold: 250 })],
   ['unrefTimeout', cron('* * * * *', { unrefTimeout: true })],
   ['an offset of a cron job', cron('* * * * *', { offset: 5 })],

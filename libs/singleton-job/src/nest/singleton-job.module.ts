@@ -12,7 +12,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
-import { describeJobs } from './describe-jobs.js';
+import { describeJobs, rareJobs } from './describe-jobs.js';
 import { JobExplorer } from './job-explorer.js';
 import { type Job } from '../jobs/job.js';
 import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
@@ -173,6 +173,7 @@ export class SingletonJobModule
     if (jobs.length > 0) {
       const line = describeJobs(jobs, enabled ? describeStore(this.options) : undefined);
       this.#logger.log(`${line}${disabledBy === undefined ? '' : `; ${disabledBy}, none runs`}`);
+      for (const rare of rareJobs(jobs, Date.now())) this.#logger.log(rare);
     }
     if (enabled) for (const name of misspeltVariables()) this.#logger.warn(misspelt(name));
     if (enabled && unreadVariables.length > 0) this.#logger.warn(unread(unreadVariables));

@@ -85,6 +85,7 @@ export const OPTION_FIXES: Readonly<Record<string, string>> = {
   disabled: 'write enabled with the opposite value, as in enabled: false',
   waitForCompletion:
     "leave it out, because runs of a job never overlap; with overlap: 'cancel-other' a new tick aborts the run in flight",
+  tz: "did you mean 'timeZone'?",
   utcOffset: "name the zone instead, as in timeZone: 'Asia/Singapore'; an offset knows no summer time",
   threshold: 'misfireGrace says how late an occurrence may start; leave it out or use that',
   unrefTimeout: 'no timer keeps the process alive after app.close(); leave it out',

@@ -35,8 +35,22 @@ describe('a cron expression that cannot be read', () => {
     '0 0 * * MON#1,TUE#2',
     '0 0 31 2,4,6,9,11 *',
     'H 3 * * *',
+    'CRON_TZ=Asia/Calcutta 0 8 * * *',
+    '0 22 * * *  Europe/Zagreb',
+    '@every 1h30m',
+    '@every 1.5h',
+    '0 10 * * ? *',
+    'cron(15 10 ? * 2-6 *)',
+    '0 12 1 1 * 2027',
+    '0 0 12 ? * 6L 2027',
+    '0 0 9 ? * 2,4',
+    '0 ? * * *',
   ])("is refused with the fix: '%s'", (expression) => {
     expect(errorOf(() => cron(expression)).message).toMatchSnapshot();
+  });
+
+  it('is none with a ? for a day, and the weekday by its name', () => {
+    expect(cron('0 0 12 ? * MON/2').summary).toBe('0 0 12 ? * MON/2 UTC');
   });
 
   it('is refused if all its times are in the skipped hour', () => {

@@ -1,4 +1,5 @@
 import { InvalidScheduleError } from '../invalid-schedule.error.js';
+import { refuseOtherPrograms } from './other-programs.js';
 
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['@yearly', '0 0 1 1 *'],
@@ -17,10 +18,11 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 /**
  * A cron expression as it was written, with single spaces. An alias is replaced by its fields.
  *
- * @throws InvalidScheduleError for an alias that does not exist
+ * @throws InvalidScheduleError for an alias that does not exist, and what only other programs have
  */
 export function canonical(expression: string): string {
   const words = expression.trim().split(/\s+/).join(' ');
+  refuseOtherPrograms(words);
   if (!words.startsWith('@')) return words;
   const fields = ALIASES.get(words.toLowerCase());
   if (fields !== undefined) return fields;
