@@ -1,8 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
-import { createServices } from '../../libs/singleton-job/src/control/create-services.js';
+import { createServices, createStore } from '../../libs/singleton-job/src/control/create-services.js';
 import { FaultyServer, ManualClock, MemoryStore } from '../../libs/singleton-job/src/testing/index.js';
 
 setFlagsFromString('--expose-gc');
@@ -36,4 +38,21 @@ describe('Ticks', () => {
     await pool.close();
     expect(clock.pendingTimers).toBe(0);
   }, 180_000);
+});
+
+it('The request in which a job was registered is not kept', async () => {
+  const options = resolveOptions({ projectName: 'heap', store: 'memory' });
+  const { registry, pool } = createServices(options, { store: await createStore(options) });
+  const storage = new AsyncLocalStorage<object>();
+  const request = new WeakRef({});
+  storage.run(request.deref() ?? {}, () => {
+    registry.register({ name: 'tick', schedule: { delay: '1h' }, run: () => undefined });
+    pool.start();
+    void registry.overview();
+  });
+  await sleep(50);
+  collectGarbage();
+  expect(request.deref()).toBeUndefined();
+  await pool.stop();
+  await pool.close();
 });

@@ -6,6 +6,7 @@ import { jobRecord, type RunFacts, type SeenRecord } from '../leadership/record.
 import { type Replica } from '../leadership/replica.js';
 import { UnknownJobError } from './job-registry.errors.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { detached } from '../base/time/detached.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { didYouMean } from '../options/table/suggest.js';
 import { JobCommands, unconfirmed } from './job-commands.js';
@@ -69,7 +70,7 @@ export class SingletonJobRegistry {
     this.#assertConnected();
     const now = this.replica.clock.now();
     if (this.#overview !== undefined && now - this.#overview.atMs < CACHE_MS) return this.#overview.result;
-    const result = this.#readOverview();
+    const result = detached(() => this.#readOverview());
     this.#overview = { atMs: now, result };
     // an error is not kept
     result.catch(() => (this.#overview = undefined));

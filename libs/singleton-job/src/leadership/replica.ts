@@ -1,5 +1,6 @@
 import { type JobEvents, type Reason } from '../base/events/events.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
+import { detached } from '../base/time/detached.js';
 import { sleep } from '../base/time/sleep.js';
 import { within } from '../base/time/within.js';
 import { type Store, type StoreListener, type SyncResult } from '../store/store.js';
@@ -104,7 +105,9 @@ export class Replica implements StoreListener {
   open(): void {
     if (this.#state !== 'new') return;
     this.#state = 'open';
-    this.parts.store.open();
+    detached(() => {
+      this.parts.store.open();
+    });
     this.#scheduleTurn();
   }
 
@@ -191,10 +194,12 @@ export class Replica implements StoreListener {
   #scheduleTurn(): void {
     if (this.#isTurnScheduled || this.#isInTurn || this.#state === 'new' || this.#state === 'closed') return;
     this.#isTurnScheduled = true;
-    void this.clock.afterIo().then(() => {
-      this.#isTurnScheduled = false;
-      this.turn();
-    });
+    void detached(() =>
+      this.clock.afterIo().then(() => {
+        this.#isTurnScheduled = false;
+        this.turn();
+      }),
+    );
   }
 
   /** `what`: an answer of the store, which is not read any more after the close. */

@@ -17,6 +17,7 @@ import { JobExplorer } from './job-explorer.js';
 import { type Job } from '../jobs/job.js';
 import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { detached } from '../base/time/detached.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/connection/describe-connection.js';
@@ -149,7 +150,7 @@ export class SingletonJobModule
     if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.interceptors]);
     if (mistakes.interceptors.length > 0) throw new InvalidOptionsError(mistakes.interceptors);
 
-    await services.heartbeatThread?.start();
+    await detached(() => services.heartbeatThread?.start());
     for (const job of jobs) pool.add(job);
     services.observers.push(...eventMethods);
     services.interceptors.push(...interceptors);

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { detached } from '../base/time/detached.js';
 
-type RunInContext = <T>(act: () => T) => T;
+export type RunInContext = <T>(act: () => T) => T;
 
 /** The async contexts of callers in this process, by the id of their command. */
 const contexts = new Map<string, RunInContext>();
@@ -14,8 +15,7 @@ export function keepContext<T>(commandId: string, send: () => Promise<T>): Promi
   return send().finally(() => contexts.delete(commandId));
 }
 
-/** Runs in the context of the caller, if the command came from this process. */
-export function inContextOf<T>(commandId: string, act: () => T): T {
-  const run = contexts.get(commandId);
-  return run === undefined ? act() : run(act);
+/** Calls a function in the context of the caller, if the command came from this process, otherwise in an empty one. */
+export function contextOf(commandId: string): RunInContext {
+  return contexts.get(commandId) ?? detached;
 }

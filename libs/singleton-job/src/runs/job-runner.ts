@@ -1,4 +1,4 @@
-import { inContextOf } from './caller-context.js';
+import { contextOf } from './caller-context.js';
 import { type Reason } from '../base/events/events.js';
 import { runnerFailed } from '../base/events/warnings.js';
 import { backoffMs } from './backoff.js';
@@ -122,7 +122,7 @@ export class JobRunner implements Candidate {
     const act = (): void => {
       const scheduledAt = new Date(this.parts.clock.wallNow());
       if (term.isValid() && !runs.isClosed)
-        inContextOf(commandId, runs.start.bind(runs, { term, facts, isWritten: true, scheduledAt, cause: 'trigger' }));
+        runs.start({ term, facts, isWritten: true, scheduledAt, cause: 'trigger' }, contextOf(commandId));
       // the record shows its start
       else term.set({ run: { ...facts, endedAt: facts.startedAt, outcome: 'cancelled' } });
       runs.free();

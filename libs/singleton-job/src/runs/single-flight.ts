@@ -1,6 +1,8 @@
 import { type RunAbortCode } from '../base/errors/run.errors.js';
+import { detached } from '../base/time/detached.js';
 import { type OwnFields } from '../leadership/record.js';
 import { type Term } from '../leadership/term.js';
+import { type RunInContext } from './caller-context.js';
 import { HEALTHY_RUN_MS } from './inheritance.js';
 import { Run, type RunnerParts, type Start } from './run.js';
 
@@ -54,8 +56,14 @@ export class SingleFlight {
     return isWritten && term.isValid() && !this.isClosed;
   }
 
-  /** Starts a run. None may be in flight. */
-  start(start: Start): void {
+  /** Starts a run, in an async context of its own. None may be in flight. */
+  start(start: Start, within: RunInContext = detached): void {
+    within(() => {
+      this.#start(start);
+    });
+  }
+
+  #start(start: Start): void {
     const run = new Run(this.parts, start);
     this.inFlight = run;
     void run.begin().then(() => {

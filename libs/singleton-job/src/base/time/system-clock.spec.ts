@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { SystemClock } from './system-clock.js';
 
@@ -14,6 +15,18 @@ describe('The clock of the machine', () => {
     expect(hasFired).toBe(false);
     jest.advanceTimersByTime(1);
     expect(hasFired).toBe(true);
+  });
+
+  it('fires a timer in no async context', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const seen = await new Promise<unknown>((resolve) => {
+      storage.run('request', () => {
+        new SystemClock().setTimer(1, () => {
+          resolve(storage.getStore());
+        });
+      });
+    });
+    expect(seen).toBeUndefined();
   });
 
   it('reads both clocks, which advance', async () => {

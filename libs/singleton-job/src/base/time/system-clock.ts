@@ -1,4 +1,5 @@
 import { type Clock, type Timer } from './clock.js';
+import { detached } from './detached.js';
 
 /** With a longer delay than this, `setTimeout` fires at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
@@ -28,7 +29,7 @@ export class SystemClock implements Clock {
   }
 
   setTimer(delayMs: number, fire: () => void): Timer {
-    return new SystemTimer(delayMs, fire);
+    return detached(() => new SystemTimer(delayMs, fire));
   }
 
   afterIo(): Promise<void> {
