@@ -39,6 +39,9 @@ type Row = readonly [mistake: string, decorator: Decorator];
 const SCHEDULES: Row[] = [
   ['a period below nothing', fixedRate(-5)],
   ['a period of zero', fixedRate(0)],
+  ['seconds without a unit', FixedRate(5)],
+  ['seconds of a warning without a unit', FixedRate('1s', { warnAfter: 8 })],
+  ['a negative time of a warning', FixedRate('1s', { warnAfter: '-8s' })],
   ['an offset of a whole period', FixedRate('1s', { offset: '1s' })],
   ['a name without a delay', interval('heartbeat')],
   ['a date', cron(new Date(0))],
@@ -123,7 +126,7 @@ describe('an override', () => {
 
   it.each<[string, Type, JobOverrides]>([
     ['a schedule of another kind', rate, { cron: '* * * * *' }],
-    ['an option of another kind', cronJob, { offset: 5 }],
+    ['an option of another kind', cronJob, { offset: '5ms' }],
     ['a period within the offset', jobWith(FixedRate('1s', { name: 'tick', offset: 500 })), { period: 400 }],
   ])('with %s keeps the application from starting', async (_mistake, provider, override) => {
     expect(await mistakes([provider], { jobs: { tick: override } })).toMatchSnapshot();

@@ -26,7 +26,7 @@ export interface JobRegistration
   /** When it is due: a period, a delay after each run, a cron expression, or for as long as a replica leads. */
   readonly schedule:
     | {
-        /** A fixed rate: the time from tick to tick. At least 50 ms. */
+        /** A fixed rate: the time from tick to tick. */
         readonly period: Duration;
         /** Moves the grid of ticks. Without it, ticks are multiples of the period since the epoch. @default 0 */
         readonly offset?: Duration | undefined;

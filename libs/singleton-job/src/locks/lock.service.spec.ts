@@ -314,7 +314,7 @@ describe('LockService', () => {
         return lock.fencingToken;
       });
       expect(await soon(outcome)).toBeGreaterThan(0);
-      const failing = a.locks.withLock(KEY, { wait: 1 }, () => Promise.reject(new Error('no disk')));
+      const failing = a.locks.withLock(KEY, { wait: '1ms' }, () => Promise.reject(new Error('no disk')));
       await expect(soon(failing)).rejects.toThrow('no disk');
       expect(holder()).toBeUndefined();
     });
@@ -330,7 +330,7 @@ describe('LockService', () => {
         `${held} another holder`,
       ]);
       await acquired(b, key);
-      const refused = a.locks.withLock(key, { wait: 10 }, () => 1).catch(messageOf);
+      const refused = a.locks.withLock(key, { wait: '10ms' }, () => 1).catch(messageOf);
       key.name = 'export';
       expect((await timed(refused, 10))[1]).toBe(`${held} another holder`);
     });

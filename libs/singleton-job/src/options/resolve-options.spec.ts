@@ -100,7 +100,7 @@ describe('the resolved options', () => {
   });
 
   it('take a job that is called like a member of Object.prototype', () => {
-    const jobs = JSON.parse('{ "constructor": { "period": 5 }, "__proto__": { "period": 6 } }') as unknown;
+    const jobs = JSON.parse('{ "constructor": { "period": 500 }, "__proto__": { "period": 600 } }') as unknown;
     const resolved = resolveOptions({ ...REQUIRED, jobs }, ...ENVIRONMENT);
 
     expect(Object.keys(resolved.jobs)).toEqual(['constructor', '__proto__']);

@@ -1,10 +1,19 @@
 import { isTimeZone } from './is-time-zone.js';
 import { durationFix, formatDuration, parseDuration } from '../../base/text/duration.js';
-import { type OptionType, type Reader } from './option-table.js';
+import { type OptionType, type Place, type Reader } from './option-table.js';
 import { didYouMean } from './suggest.js';
 
 /** A larger number was hardly meant as seconds. */
-const MOST_SECONDS = 100;
+const MOST_SECONDS = 99;
+
+/** Undefined: it is no duration, or a number that may be meant as seconds. That is noted. */
+function readDuration(value: unknown, at: Place, expected: string): number | undefined {
+  const ms = parseDuration(value);
+  if (ms === undefined) return at.refuse(value, expected, durationFix(value));
+  if (typeof value !== 'number' || ms < 1 || ms > MOST_SECONDS) return ms;
+  at.note(`must have a unit, got ${ms}: a number means milliseconds, write '${ms}s' for seconds or '${ms}ms'`);
+  return undefined;
+}
 
 /** Takes a duration, and gives its milliseconds. `leastMs` of 0 allows zero. */
 export function duration({ leastMs = 1, mostMs = Infinity } = {}): OptionType<number, 'duration'> {
@@ -12,22 +21,15 @@ export function duration({ leastMs = 1, mostMs = Infinity } = {}): OptionType<nu
     name: leastMs > 1 ? `duration from ${formatDuration(leastMs)}` : 'duration',
     variable: 'duration',
     read: (value, at) => {
-      const ms = parseDuration(value);
-      if (ms === undefined)
-        return at.refuse(value, "a duration such as 500 (milliseconds), '500ms', '3s' or '5m'", durationFix(value));
+      const ms = readDuration(value, at, "a duration such as 500 (milliseconds), '500ms', '3s' or '5m'");
+      if (ms === undefined) return undefined;
       const isShort = ms < leastMs;
       if (!isShort && ms <= mostMs) return ms;
       const expected = isShort ? `at least ${formatDuration(leastMs)}` : `at most ${formatDuration(mostMs)}`;
-      at.note(`must be ${expected}, got ${formatDuration(ms)}: ${isShort ? raiseFix(value, leastMs) : 'lower it'}`);
+      at.note(`must be ${expected}, got ${formatDuration(ms)}: ${isShort ? 'raise it' : 'lower it'}`);
       return undefined;
     },
   };
-}
-
-/** A small number may have been meant as seconds. */
-function raiseFix(value: unknown, leastMs: number): string {
-  const isMeantAsSeconds = typeof value === 'number' && value < MOST_SECONDS && 1_000 * value >= leastMs;
-  return isMeantAsSeconds ? `a number means milliseconds, write '${value}s' for seconds` : 'raise it';
 }
 
 /** A duration, or false for never. */
@@ -36,10 +38,10 @@ export const durationOrFalse: OptionType<number | false, 'duration'> = {
   variable: 'duration',
   read: (value, at) => {
     if (value === false) return value;
-    const ms = parseDuration(value);
+    const expected = "a duration such as '8s', or false";
+    const ms = readDuration(value, at, expected);
     // zero turns things off elsewhere
-    const fix = ms === undefined ? durationFix(value) : 'write false for never';
-    return ms !== undefined && ms > 0 ? ms : at.refuse(value, "a duration such as '8s', or false", fix);
+    return ms !== undefined && ms <= 0 ? at.refuse(value, expected, 'write false for never') : ms;
   },
 };
 
