@@ -149,6 +149,9 @@ describe('The registry', () => {
         new UnknownJobError('price-tock', "did you mean 'price-tick'?"),
       );
       expect(() => registry.get('price-tock')).toThrow(UnknownJobError);
+      // what JavaScript gives
+      const nothing = undefined as unknown as string;
+      await expect(registry.pause(nothing)).rejects.toThrow(UnknownJobError);
     });
   });
 

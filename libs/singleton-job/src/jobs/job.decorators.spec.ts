@@ -37,6 +37,14 @@ describe('a decorator', () => {
     });
   });
 
+  it.each(['method', 'class', 'field'])('says which option of the compiler is missing for a %s', (kind) => {
+    const standard = FixedRate('1s') as unknown as (value: unknown, context: object) => void;
+    const value = kind === 'field' ? undefined : () => undefined;
+    expect(() => {
+      standard(value, { kind, name: 'tick', static: false });
+    }).toThrow(/set experimentalDecorators: true in the compilerOptions/);
+  });
+
   it('does not change the method', () => {
     const { tick, ...others } = Object.getOwnPropertyDescriptors(Prices.prototype);
     expect(Reflect.getMetadataKeys(tick.value as object)).toEqual([]);

@@ -105,7 +105,7 @@ export function WhileLeader(first?: unknown, second?: unknown): JobDecorator {
 
 function record(metadata: JobMetadata): JobDecorator {
   return (target, method) => {
-    if (declaredClassName(target) === undefined) Reflect.defineMetadata(CLASS_NAME, classNameOf(target), target);
     JOBS.record(target, method, Object.freeze(metadata));
+    if (declaredClassName(target) === undefined) Reflect.defineMetadata(CLASS_NAME, classNameOf(target), target);
   };
 }

@@ -1,5 +1,10 @@
 import 'reflect-metadata';
+import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
 import { levelsOf } from './prototype.js';
+
+const STANDARD_DECORATORS =
+  'decorators must be compiled as for Nest, got standard decorators: set experimentalDecorators: true in the compilerOptions ' +
+  'of the tsconfig.json that your build reads, or legacyDecorator: true in jsc.transform of .swcrc';
 
 type Recorded<T> = Map<string | symbol, readonly T[]>;
 
@@ -17,6 +22,8 @@ export class MemberMetadata<T> {
 
   /** Records a decorator of a member of `target`: a prototype, or a class if the member is static. */
   record(target: object, member: string | symbol, value: T): void {
+    // a standard decorator gets an object that describes the member
+    if (typeof member === 'object') throw new InvalidJobsError([STANDARD_DECORATORS]);
     // one map for all members: a copy for each would cost 36 MB for a class of 1,000 jobs
     const own = this.#own(target);
     // innermost decorator first, the order in which decorators are applied

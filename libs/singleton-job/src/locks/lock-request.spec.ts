@@ -22,6 +22,7 @@ describe('The request for a lock', () => {
     ['a tenant without a name', key, [{ tenant: 'x' }]],
     ['a name without its tenant', key, [{ name: 'x' }]],
     ['half a character', key, ['\uD800']],
+    ['the function before the options', /options must be an object, got a function: write them before/, ['x', () => 1]],
     ['options that are none', /options must be an object/, ['x', 5]],
     ['an expiry of its own', noExpiry, ['x', { expiry: '30s' }]],
     ['a ttl', noExpiry, ['x', { ttl: 5 }]],

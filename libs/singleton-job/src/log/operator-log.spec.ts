@@ -4,7 +4,13 @@ import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { type JobEvents } from '../base/events/events.js';
 import { operatorLog } from './operator-log.js';
 import { notifyAll } from '../base/events/observer.js';
-import { clockAhead, heartbeatThreadFailed, runnerFailed, scheduleDiffers } from '../base/events/warnings.js';
+import {
+  clockAhead,
+  heartbeatThreadFailed,
+  returnsAtOnce,
+  runnerFailed,
+  scheduleDiffers,
+} from '../base/events/warnings.js';
 
 const RUN = {
   job: 'report',
@@ -96,6 +102,7 @@ describe('The log', () => {
     ['leadershipReleased', { ...RELEASED, reason: 'failed-calls' }],
     ['runFailed', { ...RUN, durationMs: 12_345, error: new Error('boom') }],
     ['runFailed', { ...RUN, durationMs: 1, error: Object.create(null) as unknown }],
+    ['runSucceeded', { ...RUN, durationMs: 45_000, abortCode: 'TIMEOUT' }],
     ['runCancelled', { ...RUN, durationMs: 5, code: 'TIMEOUT' }],
     ['runCancelled', { ...RUN, durationMs: 5, code: 'LEASE_LOST' }],
     ['runSlow', { ...RUN, elapsedMs: 8_001, warnAfterMs: 8_000 }],
@@ -107,7 +114,8 @@ describe('The log', () => {
       'occurrencesMissed',
       { job: 'report', reason: 'late', from: new Date('2027-01-01T01:00:00Z'), to: RUN.scheduledAt, count: 2 },
     ],
-    ['eventLoopBlocked', { blockedMs: 4_200, jobs: ['report'] }],
+    ['eventLoopBlocked', { blockedMs: 4_200, cpuMs: 4_100, jobs: ['report'] }],
+    ['eventLoopBlocked', { blockedMs: 40_000, cpuMs: 20, jobs: ['report'] }],
     ['warning', heartbeatThreadFailed(new Error('ERR_WORKER_OUT_OF_MEMORY'))],
     ['storeUnreachable', { error: UNREACHABLE, outageMs: 0 }],
     ['storeUnreachable', { error: UNREACHABLE, outageMs: 120_000 }],
@@ -120,6 +128,7 @@ describe('The log', () => {
     ['requestDenied', { job: 'report', error: WRONG_TYPE, deniedMs: 60_000 }],
     ['warning', clockAhead('report', RUN.scheduledAt, 90_000, ['pod-1', 'Redis'])],
     ['warning', { code: 'EVICTION_POSSIBLE', message: 'may lose locks when Redis is full' }],
+    ['warning', returnsAtOnce('order-feed', 1_000)],
     ['warning', runnerFailed('report', new Error('bug'))],
     ['warning', scheduleDiffers('report', 'cron 0 4 * * * UTC', 'cron 0 3 * * * UTC', 'pod-2-00000000')],
     ['jobResumed', { job: 'report', pausedAt: new Date('2027-01-01T00:01:00.020Z'), reason: 'data-lost' }],
@@ -144,6 +153,7 @@ describe('The log', () => {
     const { lines, notify } = setup();
     notify('runStarted', RUN);
     notify('runSucceeded', { ...RUN, durationMs: 12.3 });
+    notify('runSucceeded', { ...RUN, durationMs: 12.3, abortCode: 'SHUTDOWN' });
     expect(lines).toEqual([]);
   });
 });

@@ -116,6 +116,12 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
       sink.error(named(`failed after ${showDuration(durationMs)}: ${messageOf(error)}`, job), stackOf(error));
     },
 
+    runSucceeded: ({ job, durationMs, abortCode }) => {
+      if (abortCode !== 'TIMEOUT') return;
+      const why = `its signal was aborted (TIMEOUT) before. ${PASS_SIGNAL}, or raise its timeout`;
+      warn(`succeeded after ${showDuration(durationMs)}, and ${why}`, job);
+    },
+
     runCancelled: ({ job, kind, durationMs, code }) => {
       // a lost lease has its own line, superseding is what the job asked for, and every @WhileLeader run ends so
       const isExpected = code === 'LEASE_LOST' || code === 'SUPERSEDED' || kind === 'while-leader';
@@ -136,7 +142,8 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
     shutdownDelayed: ({ job, elapsedMs, abortInMs }) => {
       const next =
         abortInMs > 0 ? `is aborted in ${showDuration(abortInMs)}` : 'goes on although its signal was aborted';
-      log(`delays the stop: its run has taken ${showDuration(elapsedMs)} so far, and ${next}`, job);
+      const itself = 'If it awaits app.close() itself, the run and the stop wait for each other';
+      log(`delays the stop: its run has taken ${showDuration(elapsedMs)} so far, and ${next}. ${itself}`, job);
     },
 
     tickDropped: ({ job, kind, reason, scheduledAt, count }) => {
@@ -166,8 +173,13 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
       warn(`missed ${count} occurrence${count === 1 ? '' : 's'} ${window} (${reason}): ${why[reason]}`, job);
     },
 
-    eventLoopBlocked: ({ blockedMs, jobs }) => {
+    eventLoopBlocked: ({ blockedMs, cpuMs, jobs }) => {
       const who = jobs.length === 0 ? 'no job was running' : `while these ran: ${jobs.join(', ')}`;
+      if (cpuMs < blockedMs / 10) {
+        const why = `the process or its host was suspended, or a call such as execSync() waited`;
+        sink.warn(`${node} stood still for ${showDuration(blockedMs)} and used no CPU, ${who}: ${why}`);
+        return;
+      }
       sink.warn(
         `the event loop of ${node} was blocked for ${showDuration(blockedMs)}, ${who}. Move the computation into a worker thread, or ` +
           'keep leases through such a block with heartbeatThread, for up to 20 s, or a longer lockExpiry',

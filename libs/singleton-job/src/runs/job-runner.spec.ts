@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { type Job } from '../jobs/job.js';
 import { JobRun } from '../jobs/job-run.js';
@@ -138,8 +139,21 @@ describe('A run', () => {
     if (timeoutMs === undefined) a.store.outcome = () => 'request-lost';
     await replicas.clock.advance(12_000);
     expect(runs(a.observer.eventLines).at(-1)).toMatch(end);
+    if (!obedient) expect(a.observer.of('runSucceeded')).toMatchObject([{ abortCode: code }]);
     expect(reasons).toEqual([expect.any(RunAbortedError)]);
     expect(reasons).toMatchObject([{ code, job: 'tick' }]);
+  });
+
+  it('may wait for many things at once with its signal', async () => {
+    const warnings: unknown[] = [];
+    const note = (warning: Error) => warnings.push(warning.name);
+    process.on('warning', note);
+    const run = ({ signal }: JobRun) => Promise.all(Array.from({ length: 50 }, () => sleep(1, null, { signal })));
+    const a = replicas.start('a', [job({ schedule: once, run })]);
+    await replicas.clock.advance(100);
+    await sleep(10);
+    process.off('warning', note);
+    expect([a.observer.of('runSucceeded').length, warnings]).toEqual([1, []]);
   });
 
   describe('asks assertLeader()', () => {

@@ -32,12 +32,17 @@ describe('The monitor', () => {
       return { cancel: () => undefined };
     });
     const notify = jest.fn<Notify>();
-    const monitor = new Monitor(clock, notify, () => []);
+    const monitor = new Monitor(
+      clock,
+      notify,
+      () => [],
+      () => clock.now() / 2,
+    );
     const [term, other] = [new AbortController(), new AbortController()];
     for (const { signal } of [term, other]) monitor.watch(signal);
     now.mockReturnValue(12_000);
     term.abort();
-    expect(notify.mock.calls).toEqual([['eventLoopBlocked', { blockedMs: 11_750, jobs: [] }]]);
+    expect(notify.mock.calls).toEqual([['eventLoopBlocked', { blockedMs: 11_750, cpuMs: 6_000, jobs: [] }]]);
     timers[0]?.();
     now.mockReturnValue(24_000);
     other.abort();

@@ -6,20 +6,29 @@ const LOOK_EVERY_MS = 250;
 /** A block of the event loop is reported if it is at least this long. */
 const WARN_AFTER_MS = 1_000;
 
+function cpuOfProcess(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 /**
  * Looks four times a second, while this replica leads: was the event loop blocked for a second or longer, and is a run
- * slow? No heartbeats are sent during a block. A stopped process or a suspended host looks the same. One timer for all
+ * slow? No heartbeats are sent during a block. A stopped process or a suspended host looks the same,
+ * but uses no CPU. One timer for all
  * runs: one for each would cost more than most runs.
  */
 export class Monitor {
   /** Undefined: it does not look. */
   #timer: Timer | undefined;
   #setAtMs = Infinity;
+  #cpuAtMs = 0;
 
   constructor(
     private readonly clock: Clock,
     private readonly notify: Notify,
     private readonly runners: () => readonly JobRunner[],
+    /** How much CPU time this process has used. */
+    private readonly cpuMs = cpuOfProcess,
   ) {}
 
   /** A term begins, and `signal` aborts when it ends. Looks until nothing of any term runs. */
@@ -36,7 +45,7 @@ export class Monitor {
   }
 
   #arm(): void {
-    this.#setAtMs = this.clock.now();
+    this.#reset();
     this.#timer = this.clock.setTimer(LOOK_EVERY_MS, () => {
       const leading = this.runners().filter(({ isIdle }) => !isIdle);
       if (leading.length === 0) this.stop();
@@ -48,11 +57,17 @@ export class Monitor {
     });
   }
 
+  #reset(): void {
+    this.#setAtMs = this.clock.now();
+    this.#cpuAtMs = this.cpuMs();
+  }
+
   readonly #look = (): void => {
     const blockedMs = this.clock.now() - this.#setAtMs - LOOK_EVERY_MS;
     if (blockedMs < WARN_AFTER_MS) return;
     const jobs = this.runners().filter(({ runs }) => runs.ranSince(this.#setAtMs));
-    this.#setAtMs = this.clock.now();
-    this.notify('eventLoopBlocked', { blockedMs, jobs: Object.freeze(jobs.map(({ job }) => job.name)) });
+    const cpuMs = this.cpuMs() - this.#cpuAtMs;
+    this.#reset();
+    this.notify('eventLoopBlocked', { blockedMs, cpuMs, jobs: Object.freeze(jobs.map(({ job }) => job.name)) });
   };
 }

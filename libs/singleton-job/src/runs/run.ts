@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { messageOf } from '../base/errors/message-of.js';
 import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { type Notify } from '../base/events/events.js';
@@ -88,6 +89,8 @@ export class Run implements RunControl {
   get signal(): AbortSignal {
     if (this.#aborting === undefined) {
       this.#aborting = new AbortController();
+      // a job may wait for many things at once, and Node 20 would warn about a leak
+      setMaxListeners(0, this.#aborting.signal);
       this.#fire();
     }
     return this.#aborting.signal;
@@ -132,7 +135,8 @@ export class Run implements RunControl {
       const work = perform.bind(undefined, job);
       await (interceptors.length === 0 ? work(run) : intercept(interceptors, run, work));
       this.outcome = 'succeeded';
-      notify('runSucceeded', this.#ended());
+      const { abortCode } = this;
+      notify('runSucceeded', abortCode === undefined ? this.#ended() : { ...this.#ended(), abortCode });
     } catch (error: unknown) {
       // the clocks show the deadline before a timer can fire the signal
       if (run.wasRefused) this.abort('LEASE_LOST');

@@ -60,6 +60,14 @@ describe('A @WhileLeader job', () => {
     expect(calls(a)).toEqual([0, 2_500, 5_000]);
   });
 
+  it('warns once in a term if its method returns within a second, again and again', async () => {
+    const durations = [500, 2_000, 500, 500, 999, 500, 500];
+    const a = replicas.start('a', [feed((run) => lasting(replicas.clock, durations.shift() ?? 0)(run))]);
+    await replicas.clock.advance(20_000);
+    expect(a.observer.of('warning')).toMatchObject([{ code: 'RETURNS_AT_ONCE', job: 'tick' }]);
+    expect(timesOf(a, 'warning')).toEqual([8_499]);
+  });
+
   it('waits twice as long after each throw, up to 30 s, and steps down after every third', async () => {
     const a = replicas.start('a', [failing()]);
     await replicas.clock.advance(120_000);

@@ -1,4 +1,5 @@
 import { type WhileLeaderSchedule } from '../schedule/schedule.js';
+import { returnsAtOnce } from '../base/events/warnings.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { backoffMs } from './backoff.js';
 import { crashesBefore } from './inheritance.js';
@@ -7,13 +8,16 @@ import { repeat, type TickLoopParts } from './tick-loop.js';
 
 /** After so many throws in a row another replica tries: the cause may be this replica. */
 const THROWS_UNTIL_STEP_DOWN = 3;
+/** A method that returns at once, so many times in a row, does not wait for the end of the leadership. */
+const AT_ONCE_MS = 1_000;
+const RETURNS_UNTIL_WARNING = 3;
 
 /**
  * Calls the method at once, and again when it has ended while this replica still leads. Its signal fires as soon as the
  * leadership or the application ends, so that the job is released when the method has settled.
  */
 export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: TickLoopParts): Promise<void> {
-  const { sleeper, stepDown, term, runs } = parts;
+  const { clock, job, notify, sleeper, stepDown, term, runs } = parts;
   const { signal } = sleeper;
   const delayMs = (failures: number): number => backoffMs(schedule.restartDelayMs, failures);
   onAbort(signal, () => {
@@ -30,10 +34,14 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
     const isAgain = runs.failures > 0 || runs.endedAtMs >= term.startedAt.now;
     return Math.max(firstDueMs, isAgain ? runs.endedAtMs + delayMs(runs.failures) : -Infinity);
   };
+  let returns = 0;
   await repeat(parts, dueMs, async (scheduledAt) => {
+    const startedMs = clock.now();
     runs.start({ term, facts: factsOf(term, { crashes }), scheduledAt, cause: 'schedule' });
     crashes = 0;
     await runs.whenIdle();
+    returns = runs.failures === 0 && runs.endedAtMs - startedMs < AT_ONCE_MS ? returns + 1 : 0;
+    if (returns === RETURNS_UNTIL_WARNING) notify('warning', returnsAtOnce(job.name, schedule.restartDelayMs));
     if (runs.failures > 0 && runs.failures % THROWS_UNTIL_STEP_DOWN === 0) stepDown('failed-calls');
   });
 }

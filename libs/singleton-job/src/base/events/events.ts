@@ -93,7 +93,10 @@ export interface JobEvents {
   /**
    * The job returned, also if its signal had fired. Not called before the job returns, also if it ignores its signal.
    */
-  runSucceeded: RunEnded;
+  runSucceeded: RunEnded & {
+    /** Why its signal had fired, if it had. With `TIMEOUT` the log warns. */
+    readonly abortCode?: RunAbortedError['code'];
+  };
   /** The job threw or rejected. Not called if its signal had fired before: that is `runCancelled`. */
   runFailed: RunEnded & {
     /** What the job threw. */
@@ -202,6 +205,8 @@ export interface JobEvents {
   eventLoopBlocked: {
     /** How long the event loop was blocked, in milliseconds. */
     readonly blockedMs: number;
+    /** CPU time of the process meanwhile, in milliseconds. Little: the process stood still, or waited. */
+    readonly cpuMs: number;
     /** Names of the jobs that had a run in flight. */
     readonly jobs: readonly string[];
   };
@@ -259,6 +264,7 @@ export interface JobEvents {
      *   the process is restarted. Not at a stop.
      * - `SCHEDULE_DIFFERS`: the leader of a job has another schedule than this replica. Once for each schedule: after a
      *   change until the deploy has ended, or for ever if two applications have one `projectName`.
+     * - `RETURNS_AT_ONCE`: a `@WhileLeader` method has returned within a second three times in a row. Once a term.
      * - `RUNNER_FAILED`: the library itself failed while it led a job, or competed for it. Its term is released, and
      *   the job starts again.
      */
@@ -266,6 +272,7 @@ export interface JobEvents {
       | 'CLOCK_AHEAD'
       | 'HEARTBEAT_THREAD_FAILED'
       | 'SCHEDULE_DIFFERS'
+      | 'RETURNS_AT_ONCE'
       | 'RUNNER_FAILED'
       | (string & Record<never, never>);
     /** What happened, and what to do: the line in the log without its prefix. */

@@ -27,6 +27,14 @@ export function scheduleDiffers(job: string, mine: string, theirs: string, leade
   return { code: 'SCHEDULE_DIFFERS', message, job };
 }
 
+/** A method of `@WhileLeader` does not wait for the end of the leadership. */
+export function returnsAtOnce(job: string, restartDelayMs: number): Warning {
+  const message =
+    `returns at once, and is called again ${showDuration(restartDelayMs)} later. It should last as long as the leadership: ` +
+    "let it wait for once(run.signal, 'abort') of node:events, or use @Interval for work that ends";
+  return { code: 'RETURNS_AT_ONCE', message, job };
+}
+
 export function runnerFailed(job: string, error: unknown): Warning {
   const message =
     `met an error of the library (${messageOf(error)}). If this replica leads it, another one takes over. ` +
