@@ -109,7 +109,7 @@ describe('a decorator in the wrong place keeps the application from starting, li
 
   it.each<[where: string, provider: Type]>([
     ['one on a generator', OnGenerator],
-    ['two of ours on one method', jobWith(FixedRate('1s'), Cron('* * * * *'))],
+    ['two of ours on one method without names', jobWith(FixedRate('1s'), Cron('* * * * *'))],
     ['one of ours and one of @nestjs/schedule on one method', jobWith(FixedRate('1s'), NestCron('* * * * *'))],
     ['one on a static method', OnStatic],
     ['one on a class', OnClass],

@@ -111,6 +111,22 @@ describe('the jobs of an application are found in', () => {
   });
 });
 
+it('a method may have several schedules, each with a name of its own', async () => {
+  class Reports {
+    @Cron('0 3 * * *', { name: 'nightly' })
+    @Interval('1h', { name: 'hourly' })
+    write(run: JobRun): string {
+      return run.job;
+    }
+  }
+  await using started = await startDisabled({ providers: [Reports] });
+  const said = started.jobs().map(({ name, invoke }) => [name, invoke(new FakeRun({ job: name }))]);
+  expect(said).toEqual([
+    ['hourly', 'hourly'],
+    ['nightly', 'nightly'],
+  ]);
+});
+
 describe('methods with decorators of @nestjs/schedule are named at the start', () => {
   class Timers {
     @NestInterval(1_000_000)

@@ -63,9 +63,7 @@ export function describedBy(provider: ProviderRef, problems: string[]): (JobDesc
   );
   return decoratedMembers(provider, JOBS).flatMap((member) => {
     const { location, recorded, invoke } = member;
-    const [metadata] = recorded;
-    if (metadata === undefined) return [];
-    const mistake = decoratorMistake(metadata, member);
+    const mistake = decoratorMistake(member);
     if (mistake !== undefined) {
       problems.push(`${location}: ${mistake}`);
       return [];
@@ -75,16 +73,21 @@ export function describedBy(provider: ProviderRef, problems: string[]): (JobDesc
         ? ` while '${location}' cannot be a name`
         : `: ${notLasting}, and the name of the job must be the same on all replicas`;
     const fallback = notLasting === undefined && isName(location) ? location : undefined;
-    const { name = fallback } = isObject(metadata.options) ? metadata.options : {};
-    return { ...metadata, location, module, name: isName(name) ? name : undefined, whyNameless, invoke };
+    return recorded.map((metadata) => {
+      const name = givenName(metadata) ?? fallback;
+      return { ...metadata, location, module, name: isName(name) ? name : undefined, whyNameless, invoke };
+    });
   });
 }
 
-function decoratorMistake({ decorator }: JobMetadata, { recorded, method, mistake }: DecoratedMember<JobMetadata>) {
-  if (recorded.length > 1) {
-    const decorators = recorded.map((metadata) => metadata.decorator).join(' and ');
-    return `must have one decorator, got ${decorators}: give each schedule a method of its own`;
-  }
+function givenName({ options }: JobMetadata): unknown {
+  return isObject(options) ? options['name'] : undefined;
+}
+
+function decoratorMistake({ recorded, method, mistake }: DecoratedMember<JobMetadata>) {
+  const decorator = recorded.map((metadata) => metadata.decorator).join(' and ');
+  if (recorded.length > 1 && recorded.some((metadata) => givenName(metadata) === undefined))
+    return `must have a name for each of its schedules, got ${decorator}: name each, as in { name: 'price-tick' }`;
   if (isOfNestSchedule(method)) {
     const fix = 'remove that of @nestjs/schedule, which runs the method on every replica';
     return `must have one decorator, got ${decorator} and one of @nestjs/schedule: ${fix}`;
