@@ -68,7 +68,10 @@ export class Application {
     const schedules = { rate: fixedRate, interval, cron: () => cron(`*/${periodMs / 1_000} * * * * *`) };
     const misfireGraceMs = 8_000 + 2 * lockExpiryMs + Math.min(3_000, lockExpiryMs / 4);
     const schedule = schedules[plan.kind](periodMs);
-    return job({ name, schedule, lockExpiryMs, misfireGraceMs, run: (run) => this.#work(plan, run) });
+    // of a rolling deploy
+    const version = this.process.place % 2 === 0 ? 'old' : 'new';
+    const first = plan.kind === 'cron' && ({ firstRun: 'now', version } as const);
+    return job({ name, schedule, lockExpiryMs, misfireGraceMs, ...first, run: (run) => this.#work(plan, run) });
   }
 
   #work({ longRunMs, runMs, isStubborn }: JobPlan, { signal }: JobRun): Promise<void> {

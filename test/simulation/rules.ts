@@ -17,6 +17,7 @@ export const RULES = {
   S3: 'a cron occurrence starts once',
   S4: 'an interval keeps its delay across leaders',
   S5: 'each cron occurrence is started or reported',
+  S6: 'each version of a job has one first run',
   L1: 'in calm a replica leads within a life, a heartbeat and 1.5 s',
   L2: 'no term ends in calm',
   L3: 'a paused job is released',
@@ -302,6 +303,12 @@ export class Rules {
       const times = (this.#triggered.get(command) ?? 0) + 1;
       this.#triggered.set(command, times);
       this.#check('T1', times === 1, `${command} ran twice`);
+    } else if (cause === 'first-run') {
+      const key = `${name} ${process.app.runners.get(info.job)?.job.version}`;
+      const [first] = this.#starts.get(key) ?? [];
+      this.#starts.set(key, [led, 0]);
+      const isExcused = first === undefined || this.#mayRunFirstAgain(known, first, led);
+      this.#check('S6', isExcused, `${key} ran first twice, by ${String(first?.process.id)} and ${process.id}`);
     } else if (kind === 'cron') {
       const occurrence = info.scheduledAt.getTime();
       const key = `${name}@${occurrence}`;
@@ -548,6 +555,14 @@ export class Rules {
       'a cron occurrence, by two leaders': first.excusedBeside === again.term || again.excusedBeside === first.term,
       'claim lost in a hidden restart': isLost && this.#isHiddenFrom(again.process),
       'claim lost, of a leader whose clock was ahead': isLost && aheadMs > again.process.clock.aheadMs,
+    });
+  }
+
+  #mayRunFirstAgain({ losses }: Known, first: Led, again: Led): boolean {
+    return this.#excuse({
+      'a first run, by two leaders': first.excusedBeside === again.term || again.excusedBeside === first.term,
+      'a first run, after a loss': losses.some((at) => at > first.beganAt),
+      'a first run, after a hidden restart': this.#hiddenLossAt > first.beganAt,
     });
   }
 

@@ -57,18 +57,28 @@ export function defineJob(description: JobDescription, options: ResolvedOptions,
       return undefined;
     }
   };
+  if (settings.version !== undefined && settings.firstRun === undefined)
+    problems.push(`${location}: version must stand beside firstRun, got it alone: add firstRun: 'now'`);
   // a wrong schedule is a mistake also if an override replaces it
   const ownSchedule = build(own, location);
   const places = overridden.filter((option) => OF_SCHEDULE.has(option)).map(placeOf);
   const schedule = places.length === 0 ? ownSchedule : build(settings, `${places.join(', ')} of ${location}`);
   if (name === undefined || schedule === undefined || problems.length > before) return undefined;
 
-  const { enabled, timeoutMs, overlap, initialDelayMs, lockExpiryMs = options.lockExpiryMs } = settings;
+  const {
+    enabled,
+    timeoutMs,
+    overlap,
+    initialDelayMs,
+    firstRun,
+    version,
+    lockExpiryMs = options.lockExpiryMs,
+  } = settings;
   const warnAfterMs = (settings.warnAfterMs ?? options.warnAfterMs) || undefined;
   const misfireGraceMs =
     settings.misfireGraceMs ?? options.misfireGraceMs ?? defaultMisfireGraceMs(options, lockExpiryMs);
   const times = { lockExpiryMs, timeoutMs, warnAfterMs, initialDelayMs, misfireGraceMs };
-  return Object.freeze({ name, location, schedule, enabled, overlap, ...times, invoke });
+  return Object.freeze({ name, location, schedule, enabled, overlap, firstRun, version, ...times, invoke });
 }
 
 /** What is wrong with a function that does nothing when it is called. Undefined: it is no generator function. */

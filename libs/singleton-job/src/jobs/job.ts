@@ -18,6 +18,10 @@ export interface Job {
   readonly overlap: NonNullable<CronOptions['overlap']>;
   /** How long this replica waits after its start until it competes for the job. */
   readonly initialDelayMs: number;
+  /** Whether it runs once when its first leader begins. */
+  readonly firstRun?: CronOptions['firstRun'];
+  /** It also does so once for each new value of this. */
+  readonly version?: string | undefined;
   /** How late a cron occurrence may still start. */
   readonly misfireGraceMs: number;
   /** Calls the method. */

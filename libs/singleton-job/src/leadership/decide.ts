@@ -115,7 +115,12 @@ export function leftBehind(
   // a claim without an answer may be there, with an earlier time if the clock of the store was set back
   const aheadBy = (field: 'occurrence' | 'startedAt'): number => (own.run?.[field] ?? -1) - (value.run?.[field] ?? -1);
   const run = isMine && (aheadBy('occurrence') || aheadBy('startedAt')) >= 0 ? own.run : value.run;
-  return { ...(lastScheduledAt > -Infinity && { lastScheduledAt }), ...(run !== undefined && { run }) };
+  const versions = [...new Set([...(value.versions ?? []), ...(own.versions ?? [])])];
+  return {
+    ...(lastScheduledAt > -Infinity && { lastScheduledAt }),
+    ...(run !== undefined && { run }),
+    ...(versions.length > 0 && { versions }),
+  };
 }
 
 /** The last run of a leader that is gone gets an end, so that it is reported once. Undefined: it has one. */

@@ -31,8 +31,8 @@ export interface Command {
 
 /**
  * The record of a job or a lock. The leader writes `holder`, `fencingToken`, `incarnation`, `schedule`,
- * `lastScheduledAt`, `run` and `moved`. Any replica writes `pausedAt`, or a `command` over one that is answered or
- * over. Fields that this version does not know are kept.
+ * `lastScheduledAt`, `run`, `versions` and `moved`. Any replica writes `pausedAt`, or a `command` over one that is
+ * answered or over. Fields that this version does not know are kept.
  */
 export interface JobRecord {
   /** Absent: nobody leads, and a replica may take the record. */
@@ -46,6 +46,8 @@ export interface JobRecord {
   /** The newest occurrence or slot that was claimed or reported. */
   readonly lastScheduledAt?: number;
   readonly run?: RunFacts | undefined;
+  /** The versions of the job whose first run was claimed, the newest last. */
+  readonly versions?: readonly string[] | undefined;
   readonly pausedAt?: number | undefined;
   /** When a leader gave it last to another replica, to even out how many each leads. */
   readonly moved?: { readonly at: number; readonly to: string };
@@ -58,7 +60,7 @@ export interface JobRecord {
 }
 
 /** The fields that a leader writes while it leads. */
-export type OwnFields = Pick<JobRecord, 'schedule' | 'lastScheduledAt' | 'run' | 'moved'>;
+export type OwnFields = Pick<JobRecord, 'schedule' | 'lastScheduledAt' | 'run' | 'versions' | 'moved'>;
 
 /** A record as a replica has seen it. Without a value: there is none, or it cannot be read. */
 export interface SeenRecord {
@@ -139,6 +141,7 @@ const isJobRecord = fields<JobRecord>({
       crashes: optional(Number.isSafeInteger),
     }),
   ),
+  versions: optional((value) => Array.isArray(value) && value.every(isText)),
   pausedAt: optional(isTime),
   moved: optional(fields<NonNullable<JobRecord['moved']>>({ at: isTime, to: isText })),
   command: optional(fields<Command>({ id: isText, action: isText, until: isTime, outcome: optional(isText) })),

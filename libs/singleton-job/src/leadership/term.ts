@@ -142,8 +142,8 @@ export class OwnTerm {
    * {@link save} before a run starts. Resolves to false, with the fields as before, if the record shows a pause first.
    */
   claim(fields: OwnFields): Promise<boolean> {
-    const { lastScheduledAt, run } = this.own;
-    return this.save(fields, { lastScheduledAt, run });
+    const { lastScheduledAt, run, versions } = this.own;
+    return this.save(fields, { lastScheduledAt, run, versions });
   }
 
   /**

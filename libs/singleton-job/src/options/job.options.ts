@@ -64,6 +64,27 @@ export interface JobOptions extends AnyJobOptions {
   readonly warnAfter?: Duration | false | undefined;
 }
 
+/** For jobs that may run once after a start. */
+interface FirstRunOptions {
+  /**
+   * `'now'`: a job that never ran on any replica runs when its first leader begins.
+   *
+   * The run has the cause `first-run`. It is claimed, so it starts at most once, unless the store loses its data.
+   *
+   * @see docs/schedules.md#first-run
+   */
+  readonly firstRun?: 'now' | undefined;
+
+  /**
+   * With `firstRun`: the job also runs once on all replicas when this text is new, such as after a deploy.
+   *
+   * The record of the job keeps the last ten, so a replica of the version before does not run its own again.
+   *
+   * @see docs/schedules.md#first-run
+   */
+  readonly version?: string | undefined;
+}
+
 /** For jobs with planned ticks, which do not wait for the last run. */
 interface PlannedOptions {
   /**
@@ -112,14 +133,14 @@ export interface FixedRateOptions extends JobOptions, PlannedOptions {
  *
  * @example `@Interval('1s', { name: 'heartbeat', warnAfter: '30s' })`
  */
-export type IntervalOptions = JobOptions;
+export interface IntervalOptions extends JobOptions, FirstRunOptions {}
 
 /**
  * Options of `@Cron`.
  *
  * @example `@Cron('0 3 * * *', { name: 'daily-report', timeZone: 'Asia/Singapore', timeout: '5m' })`
  */
-export interface CronOptions extends JobOptions, PlannedOptions {
+export interface CronOptions extends JobOptions, PlannedOptions, FirstRunOptions {
   /**
    * The IANA time zone of the expression.
    *

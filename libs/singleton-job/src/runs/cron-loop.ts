@@ -2,6 +2,7 @@ import { type Reason } from '../base/events/events.js';
 import { clockAhead } from '../base/events/warnings.js';
 import { type MissedOccurrences } from '../jobs/job-run.js';
 import { type CronSchedule } from '../schedule/schedule.js';
+import { runFirst, versionNote } from './first-run.js';
 import { changeOf } from './inheritance.js';
 import { factsOf } from './run.js';
 import { type TickLoopParts } from './tick-loop.js';
@@ -86,8 +87,9 @@ export class CronLoop {
       return;
     }
     if (newest !== undefined) await this.#claimAndRun(newest, now);
+    else if (this.#isPromotion) await runFirst(this.parts);
     // due by this replica's clock but not by the store's, which decides after a late wake-up
-    else if (!this.#isPromotion) await sleeper.sleep(Math.min(due - term.storeNow(), ON_TIME_MS));
+    else await sleeper.sleep(Math.min(due - term.storeNow(), ON_TIME_MS));
     this.#isPromotion = false;
     this.#hasWaited = false;
   }
@@ -134,7 +136,7 @@ export class CronLoop {
     const before = term.own.run;
     const facts = factsOf(term, { occurrence: newest });
     // what was claimed and may not start is reported by the next leader
-    if (!(await runs.claim(term, { lastScheduledAt: newest, run: facts }))) return;
+    if (!(await runs.claim(term, { lastScheduledAt: newest, run: facts, ...versionNote(this.parts) }))) return;
     if (!isInTime()) {
       this.#report('late', after, newest);
       term.set({ run: before });

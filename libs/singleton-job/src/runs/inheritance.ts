@@ -41,6 +41,7 @@ export function inherit(schedule: AnySchedule, backlog: Backlog): OwnFields {
     schedule: schedule.description,
     ...(begin > 0 && { lastScheduledAt: begin }),
     ...(ended !== undefined && { run: ended }),
+    ...(left.versions !== undefined && { versions: left.versions }),
   };
 }
 

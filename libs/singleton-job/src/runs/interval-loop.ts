@@ -1,5 +1,6 @@
 import { type IntervalSchedule } from '../schedule/schedule.js';
 import { nextDue } from './due.js';
+import { runFirst } from './first-run.js';
 import { isClaimed } from './inheritance.js';
 import { factsOf } from './run.js';
 import { repeat, type TickLoopParts } from './tick-loop.js';
@@ -12,14 +13,15 @@ import { repeat, type TickLoopParts } from './tick-loop.js';
  * A run after a long delay is claimed first. If it then ends its process or blocks its event loop, the next leader
  * waits one delay before it runs the job again. The claim may be written after the end of the term: then no run begins.
  */
-export function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
+export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
   const { term, runs } = parts;
+  await runFirst(parts);
   const isWritten = isClaimed(schedule);
   const storeNow = term.storeNow();
   const firstDue = term.startedAt.now + (nextDue(schedule, term.own.run, storeNow) ?? storeNow) - storeNow;
   // a triggered run counts too: the next run comes one delay after its end
   const dueMs = (): number => Math.max(firstDue, schedule.next(runs.endedAtMs));
-  return repeat(parts, dueMs, async (scheduledAt) => {
+  await repeat(parts, dueMs, async (scheduledAt) => {
     const facts = factsOf(term);
     if (isWritten && !(await runs.claim(term, { run: facts }))) return;
     runs.start({ term, facts, isWritten, scheduledAt, cause: 'schedule' });

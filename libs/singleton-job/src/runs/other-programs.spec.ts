@@ -26,6 +26,7 @@ const RECORD: Record<keyof JobRecord, unknown> = {
     occurrence: 1_000,
     crashes: 1,
   },
+  versions: ['1'],
   pausedAt: undefined,
   moved: { at: 1_000, to: 'b' },
   command: { id: 'c', action: 'trigger', until: 8e15, outcome: undefined },

@@ -5,10 +5,11 @@ export interface RunInfo {
   /** The kind of its schedule: `@FixedRate`, `@Interval`, `@Cron` or `@WhileLeader`. */
   readonly kind: 'fixed-rate' | 'interval' | 'cron' | 'while-leader';
   /**
-   * Why the run was started: its schedule, an occurrence that no replica started in time, or a call of the registry.
+   * Why the run was started: its schedule, an occurrence that no replica started in time, a call of the registry, or
+   * the option `firstRun`.
    */
-  readonly cause: 'schedule' | 'misfire' | 'trigger';
-  /** The slot or the occurrence, not the time the run began. For an interval or a trigger: when the run was due. */
+  readonly cause: 'schedule' | 'misfire' | 'trigger' | 'first-run';
+  /** The slot or the occurrence, not the time the run began. For another run: when it was due. */
   readonly scheduledAt: Date;
   /** When the run began, by the wall clock of this replica. */
   readonly startedAt: Date;

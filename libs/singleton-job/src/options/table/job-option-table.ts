@@ -25,6 +25,8 @@ const overlap = text(
   "'skip' or 'cancel-other'",
   "use 'skip' to drop a tick that is due during a run, 'cancel-other' to abort that run",
 );
+const now = text((value): value is 'now' => value === 'now', "'now'", "write 'now', or leave it out");
+const isVersion = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 function cronFix(value: unknown): string {
@@ -49,6 +51,11 @@ export const JOB_OPTIONS = {
   jitter: { kinds: ['fixed-rate', 'cron'], type: duration({ leastMs: 0 }) },
   timeZone: { kinds: ['cron'], type: timeZone },
   misfireGrace: { kinds: ['cron'], type: duration({ leastMs: 0 }) },
+  firstRun: { kinds: ['interval', 'cron'], type: now },
+  version: {
+    kinds: ['interval', 'cron'],
+    type: text(isVersion, 'a text', "write a number as a text, as in version: '2'"),
+  },
   restartDelay: { kinds: ['while-leader'], type: duration(), default: 1_000 },
   period: { kinds: ['fixed-rate'], type: duration(), isArgument: true },
   delay: { kinds: ['interval'], type: duration(), isArgument: true },

@@ -26,7 +26,7 @@ export function canonical(expression: string): string {
   if (!words.startsWith('@')) return words;
   const fields = ALIASES.get(words.toLowerCase());
   if (fields !== undefined) return fields;
-  const fix = words.toLowerCase() === '@reboot' ? ': no job runs at start, do that in a Nest lifecycle hook' : '';
+  const fix = words.toLowerCase() === '@reboot' ? ": add firstRun: 'now' to a job, or use a Nest lifecycle hook" : '';
   throw new InvalidScheduleError(
     `cron expression must have fields or be one of ${[...ALIASES.keys()].join(', ')}, got '${words}'${fix}`,
   );

@@ -1,0 +1,27 @@
+import { type OwnFields } from '../leadership/record.js';
+import { factsOf } from './run.js';
+import { type TickLoopParts } from './tick-loop.js';
+
+/** A record keeps so many versions, so that a replica of the last deploy, which leads again, does not run its own. */
+const KEPT_VERSIONS = 10;
+
+/** What a claim adds to note the version of the job as run. Empty: it has none, or that is noted. */
+export function versionNote({ job: { version }, term }: TickLoopParts): Pick<OwnFields, 'versions'> {
+  const { versions = [] } = term.own;
+  if (version === undefined || versions.includes(version)) return {};
+  return { versions: [...versions, version].slice(-KEPT_VERSIONS) };
+}
+
+/**
+ * Starts the first run of a job with the option `firstRun`: if no replica has run the job, or with a `version` if none
+ * has run that. It is claimed with the version, so it starts at most once.
+ */
+export async function runFirst(parts: TickLoopParts): Promise<void> {
+  const { clock, job, runs, term } = parts;
+  const note = versionNote(parts);
+  const isDue = job.version === undefined ? term.own.run === undefined : note.versions !== undefined;
+  if (job.firstRun === undefined || !isDue || runs.isBusy) return;
+  const facts = factsOf(term);
+  if (!(await runs.claim(term, { run: facts, ...note }))) return;
+  runs.start({ term, facts, isWritten: true, scheduledAt: new Date(clock.wallNow()), cause: 'first-run' });
+}
