@@ -61,6 +61,7 @@ const OPTIONS: Row[] = [
   ['a version without firstRun', cron('* * * * *', { version: '2' })],
   ['a version that is a number', cron('* * * * *', { firstRun: 'now', version: 2 })],
   ['a first run at another time', interval('1s', { firstRun: 'later' })],
+  ['only that is no function', cron('* * * * *', { only: true })],
   ['tz', cron('* * * * *', { tz: 'Europe/Berlin' })],
   ['threshold', cron('* * * * *', { threshold: 250 })],
   ['unrefTimeout', cron('* * * * *', { unrefTimeout: true })],

@@ -72,13 +72,14 @@ export function defineJob(description: JobDescription, options: ResolvedOptions,
     initialDelayMs,
     firstRun,
     version,
+    only,
     lockExpiryMs = options.lockExpiryMs,
   } = settings;
   const warnAfterMs = (settings.warnAfterMs ?? options.warnAfterMs) || undefined;
   const misfireGraceMs =
     settings.misfireGraceMs ?? options.misfireGraceMs ?? defaultMisfireGraceMs(options, lockExpiryMs);
   const times = { lockExpiryMs, timeoutMs, warnAfterMs, initialDelayMs, misfireGraceMs };
-  return Object.freeze({ name, location, schedule, enabled, overlap, firstRun, version, ...times, invoke });
+  return Object.freeze({ name, location, schedule, enabled, overlap, firstRun, version, only, ...times, invoke });
 }
 
 /** What is wrong with a function that does nothing when it is called. Undefined: it is no generator function. */

@@ -22,6 +22,8 @@ export interface Job {
   readonly firstRun?: CronOptions['firstRun'];
   /** It also does so once for each new value of this. */
   readonly version?: string | undefined;
+  /** Whether a cron occurrence runs. */
+  readonly only?: CronOptions['only'];
   /** How late a cron occurrence may still start. */
   readonly misfireGraceMs: number;
   /** Calls the method. */

@@ -158,6 +158,10 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
       write(`dropped ${ticks} of ${scheduledAt.toISOString()} (${reason}): ${why[reason]}`, job);
     },
 
+    occurrenceSkipped: ({ job, scheduledAt }) => {
+      debug(`skipped its occurrence of ${scheduledAt.toISOString()}: its option only left it out`, job);
+    },
+
     runInterrupted: ({ job, startedAt, by }) => {
       const why = `${by}, which led it, has ended or lost its lease. A part of the work may be done`;
       warn(`was interrupted in its run of ${startedAt.toISOString()}: ${why}`, job);

@@ -157,6 +157,17 @@ export interface CronOptions extends JobOptions, PlannedOptions, FirstRunOptions
    * @default that of the module
    */
   readonly misfireGrace?: Duration | undefined;
+
+  /**
+   * Decides whether an occurrence runs, such as on every second week.
+   *
+   * The leader calls it with the time of the occurrence, right before it would start. An occurrence that is left out
+   * does not count as missed (`occurrenceSkipped`). If the function throws, it is asked again each second until
+   * `misfireGrace` is over. It is not asked for a triggered run, a first run, or what no replica started in time.
+   *
+   * @see docs/schedules.md#only
+   */
+  readonly only?: ((date: Date) => boolean | Promise<boolean>) | undefined;
 }
 
 /**
@@ -182,7 +193,7 @@ export interface WhileLeaderOptions extends AnyJobOptions {
  * @example `jobs: { 'daily-report': { cron: '0 4 * * *', lockExpiry: '60s' } }`
  */
 export interface JobOverrides
-  extends Omit<FixedRateOptions, 'name'>, Omit<CronOptions, 'name'>, Omit<WhileLeaderOptions, 'name'> {
+  extends Omit<FixedRateOptions, 'name'>, Omit<CronOptions, 'name' | 'only'>, Omit<WhileLeaderOptions, 'name'> {
   /** The period of a fixed-rate job. */
   readonly period?: Duration | undefined;
   /** The delay of an interval job. */

@@ -1,5 +1,5 @@
 import { type Reason } from '../base/events/events.js';
-import { clockAhead } from '../base/events/warnings.js';
+import { clockAhead, onlyFailed } from '../base/events/warnings.js';
 import { type MissedOccurrences } from '../jobs/job-run.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { runFirst, versionNote } from './first-run.js';
@@ -31,6 +31,8 @@ export class CronLoop {
   readonly #doubtfulUpTo: number;
   /** No replica led when what is due came due. */
   #isPromotion = true;
+  /** The newest occurrence of which `only` has failed. */
+  #failedAt = 0;
   /** What is due waited until a superseded run had ended. */
   #hasWaited = false;
 
@@ -124,7 +126,9 @@ export class CronLoop {
     const misfireGraceMs = this.#isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
     // the store's time decides too: a local clock that is behind must not extend the grace
     const isInTime = (): boolean => misfireGraceMs > 0 && Math.max(now(), term.storeNow()) - newest <= misfireGraceMs;
-    if (runs.isBusy || !isInTime()) {
+    const isLeftOut = (): boolean => runs.isBusy || !isInTime();
+    if (!isLeftOut() && !(await this.#isWanted(newest))) return;
+    if (isLeftOut()) {
       this.#giveUp(newest);
       return;
     }
@@ -154,6 +158,38 @@ export class CronLoop {
     notify('warning', clockAhead(job.name, new Date(newest), aheadMs, [replica.id, replica.storeName]));
     // after that the clock of the store decides, as after any late wake-up
     await sleeper.sleep(newest - term.storeNow());
+    return false;
+  }
+
+  /**
+   * Asks the option `only`. False: it leaves the occurrence out, or it has failed and is asked again in a second, or
+   * the term is over.
+   */
+  async #isWanted(newest: number): Promise<boolean> {
+    const { job, notify, sleeper, term } = this.parts;
+    const { only } = job;
+    if (only === undefined) return true;
+    const at = new Date(newest);
+    const before = this.#unhandled(newest - 1);
+    let answer: boolean | 'failed' | undefined;
+    const asked = (async () => only(new Date(newest)))().then(
+      (isWanted) => (answer = isWanted),
+      (error: unknown) => {
+        if (this.#failedAt !== newest) notify('warning', onlyFailed(job.name, at, error));
+        this.#failedAt = newest;
+        answer = 'failed';
+      },
+    );
+    while (answer === undefined && !sleeper.isOver) await sleeper.sleep(Infinity, asked);
+    if (answer === 'failed') await sleeper.sleep(ON_TIME_MS);
+    if (answer !== false || sleeper.isOver) return answer === true && !sleeper.isOver;
+    this.#giveUp(before);
+    notify('occurrenceSkipped', { job: job.name, scheduledAt: at });
+    // it was not missed, so a run after it makes up for nothing
+    const { run } = term.own;
+    const isNext = before === undefined && this.schedule.latest(newest - 1) === this.#ran;
+    if (isNext) this.#ran = newest;
+    term.set({ lastScheduledAt: newest, ...(isNext && run !== undefined && { run: { ...run, occurrence: newest } }) });
     return false;
   }
 

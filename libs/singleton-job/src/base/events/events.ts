@@ -151,6 +151,12 @@ export interface JobEvents {
   };
 
   /**
+   * The option `only` of a cron job has left an occurrence out. Not called for one that no replica started in time:
+   * `only` is not asked then.
+   */
+  occurrenceSkipped: Pick<RunInfo, 'job' | 'scheduledAt'>;
+
+  /**
    * No replica will start the cron occurrences after `from` and up to `to`. One replica reports them. The next leader
    * reports them again if this one is lost before it has written that, within 10 s. Not called for a tick that the
    * leader dropped, nor for other kinds of schedule.
@@ -265,6 +271,7 @@ export interface JobEvents {
      * - `SCHEDULE_DIFFERS`: the leader of a job has another schedule than this replica. Once for each schedule: after a
      *   change until the deploy has ended, or for ever if two applications have one `projectName`.
      * - `RETURNS_AT_ONCE`: a `@WhileLeader` method has returned within a second three times in a row. Once a term.
+     * - `ONLY_FAILED`: the option `only` of a cron job has thrown. Once for each occurrence.
      * - `RUNNER_FAILED`: the library itself failed while it led a job, or competed for it. Its term is released, and
      *   the job starts again.
      */
@@ -273,6 +280,7 @@ export interface JobEvents {
       | 'HEARTBEAT_THREAD_FAILED'
       | 'SCHEDULE_DIFFERS'
       | 'RETURNS_AT_ONCE'
+      | 'ONLY_FAILED'
       | 'RUNNER_FAILED'
       | (string & Record<never, never>);
     /** What happened, and what to do: the line in the log without its prefix. */
@@ -309,6 +317,7 @@ export const EVENT_NAMES: readonly string[] = Object.keys({
   runCancelled: true,
   runSlow: true,
   tickDropped: true,
+  occurrenceSkipped: true,
   occurrencesMissed: true,
   runInterrupted: true,
   shutdownDelayed: true,

@@ -35,6 +35,13 @@ export function returnsAtOnce(job: string, restartDelayMs: number): Warning {
   return { code: 'RETURNS_AT_ONCE', message, job };
 }
 
+export function onlyFailed(job: string, at: Date, error: unknown): Warning {
+  const message =
+    `cannot decide about its occurrence of ${at.toISOString()}: its option only failed (${messageOf(error)}). ` +
+    'It is asked again each second until the misfire grace is over';
+  return { code: 'ONLY_FAILED', message, job, error };
+}
+
 export function runnerFailed(job: string, error: unknown): Warning {
   const message =
     `met an error of the library (${messageOf(error)}). If this replica leads it, another one takes over. ` +

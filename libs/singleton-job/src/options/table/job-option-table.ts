@@ -26,6 +26,8 @@ const overlap = text(
   "use 'skip' to drop a tick that is due during a run, 'cancel-other' to abort that run",
 );
 const now = text((value): value is 'now' => value === 'now', "'now'", "write 'now', or leave it out");
+type Only = NonNullable<CronOptions['only']>;
+const isFunction = (value: unknown): value is Only => typeof value === 'function';
 const isVersion = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isText = (value: unknown): value is string => typeof value === 'string';
 
@@ -51,6 +53,10 @@ export const JOB_OPTIONS = {
   jitter: { kinds: ['fixed-rate', 'cron'], type: duration({ leastMs: 0 }) },
   timeZone: { kinds: ['cron'], type: timeZone },
   misfireGrace: { kinds: ['cron'], type: duration({ leastMs: 0 }) },
+  only: {
+    kinds: ['cron'],
+    type: fromCode('function', matching(isFunction, 'a function', 'write only: (date) => date.getUTCDate() > 7')),
+  },
   firstRun: { kinds: ['interval', 'cron'], type: now },
   version: {
     kinds: ['interval', 'cron'],

@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Job } from '../jobs/job.js';
+import { cron } from '../schedule/cron/cron.js';
+import { job } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
+
+const MINUTE = 60_000;
+
+describe('A cron job with only', () => {
+  const replicas = useReplicas();
+  const runs: string[] = [];
+  const started = (only: NonNullable<Job['only']>, more: Partial<Job> = {}) =>
+    replicas.start('a', [
+      job({
+        schedule: cron('* * * * *'),
+        only,
+        run: ({ scheduledAt, missed }) => {
+          const count = missed === null ? '' : ` missed ${missed.count}`;
+          runs.push(`${scheduledAt.toISOString().slice(14, 16)}${count}`);
+        },
+        ...more,
+      }),
+    ]);
+  const isEven = (date: Date) => date.getUTCMinutes() % 2 === 0;
+
+  it('runs the occurrences that it leaves in, and the others do not count as missed, also for the next leader', async () => {
+    runs.length = 0;
+    const a = started(async (date) => Promise.resolve(isEven(date)));
+    await replicas.clock.advance(5 * MINUTE + 100);
+    const skipped = a.observer.of('occurrenceSkipped').map(({ scheduledAt }) => scheduledAt.getUTCMinutes());
+    await Promise.all([a.pool.stop(), replicas.clock.advance(1_000)]);
+    const b = started(isEven);
+    await replicas.clock.advance(MINUTE);
+    expect([runs, skipped]).toEqual([
+      ['02', '04', '06'],
+      [1, 3, 5],
+    ]);
+    expect([...a.observer.of('occurrencesMissed'), ...b.observer.of('occurrencesMissed')]).toEqual([]);
+  });
+
+  it('makes up for what was missed before one that was left out', async () => {
+    runs.length = 0;
+    const a = started((date) => date.getUTCMinutes() !== 4);
+    await replicas.clock.advance(MINUTE + 100);
+    void a.registry.pause('tick');
+    await replicas.clock.advance(2.7 * MINUTE);
+    void a.registry.resume('tick');
+    await replicas.clock.advance(1.3 * MINUTE);
+    expect(runs).toEqual(['01', '05 missed 3']);
+  });
+
+  it('asks again each second if it throws, with one warning, until the misfire grace is over', async () => {
+    runs.length = 0;
+    let calls = 0;
+    const only = (date: Date) => {
+      calls += 1;
+      if (date.getUTCMinutes() === 2 || calls < 4) throw new Error('no calendar');
+      return true;
+    };
+    const a = started(only, { misfireGraceMs: 10_000 });
+    await replicas.clock.advance(2 * MINUTE + 30_000);
+    expect([runs, calls]).toEqual([['01'], 15]);
+    expect(a.observer.of('warning')).toMatchObject([{ code: 'ONLY_FAILED' }, { code: 'ONLY_FAILED' }]);
+    expect(a.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late', count: 1 }]);
+  });
+
+  it('starts nothing while a function does not answer, and can stop', async () => {
+    const a = started(() => new Promise(() => undefined));
+    await replicas.clock.advance(3 * MINUTE);
+    await Promise.all([a.pool.stop(), replicas.clock.advance(1_000)]);
+    expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: true }]);
+  });
+});
