@@ -13,7 +13,8 @@ export function trustedMs(lifeMs: number): number {
 
 /** Whether the moment has not come by either clock. */
 export function isBefore(clock: Clock, { now, wall }: Instant): boolean {
-  return clock.now() < now && clock.wallNow() < wall;
+  const present = clock.now();
+  return present < now && clock.wallNow(present) < wall;
 }
 
 /** "This replica is alive", as its owner knows it. */

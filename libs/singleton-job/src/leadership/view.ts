@@ -49,7 +49,8 @@ export class View {
    */
   storeNowAtMost(): number {
     const { now, wall } = this.#sent;
-    return Math.ceil(this.storeTime + Math.max(this.clock.now() - now, this.clock.wallNow() - wall));
+    const present = instant(this.clock);
+    return Math.ceil(this.storeTime + Math.max(present.now - now, present.wall - wall));
   }
 
   /** When a lease ends unless it is renewed, by the monotonic clock of this replica. */

@@ -4,7 +4,7 @@ import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js
 import { type Notify } from '../base/events/events.js';
 import { type RunEnded, type RunInfo } from '../base/events/run-info.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
-import { type Clock, type Timer } from '../base/time/clock.js';
+import { type Clock, instant, type Timer } from '../base/time/clock.js';
 import { JobRun, type MissedOccurrences, type RunControl } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
 import { replicaOf } from '../store/lease-id.js';
@@ -57,6 +57,8 @@ export class Run implements RunControl {
   readonly missed = this.begun.missed ?? null;
   /** How its method ended. Undefined: it has not. */
   outcome: Exclude<RunFacts['outcome'], undefined> | undefined;
+  /** When it ended, by the monotonic clock. Undefined: it has not. */
+  endedAtMs: number | undefined;
   /** Whether the method was called. False: the lease ended before that, so no run of the job has to end. */
   wasCalled = false;
   /** Why the signal has fired. Undefined: it has not. */
@@ -78,10 +80,11 @@ export class Run implements RunControl {
     const { scheduledAt, cause, term } = begun;
     const { name, schedule, timeoutMs } = job;
     const { fencingToken } = term;
-    const startedAt = new Date(clock.wallNow());
+    const { now, wall } = instant(clock);
+    const startedAt = new Date(wall);
+    this.#startedMs = now;
     this.info = Object.freeze({ job: name, kind: schedule.kind, cause, scheduledAt, startedAt, fencingToken });
     notify('runStarted', this.info);
-    this.#startedMs = clock.now();
     if (timeoutMs !== undefined) this.#timeout = clock.setTimer(timeoutMs, this.abort.bind(this, 'TIMEOUT'));
   }
 
@@ -107,7 +110,7 @@ export class Run implements RunControl {
 
   /** How long the run has taken so far, in milliseconds. */
   get elapsedMs(): number {
-    return this.parts.clock.now() - this.#startedMs;
+    return (this.endedAtMs ?? this.parts.clock.now()) - this.#startedMs;
   }
 
   /** Fires the signal of the run; only the first reason counts. */
@@ -132,8 +135,8 @@ export class Run implements RunControl {
       // the lease may have ended while observers of runStarted were called
       run.assertLeader();
       this.wasCalled = true;
-      const work = perform.bind(undefined, job);
-      await (interceptors.length === 0 ? work(run) : intercept(interceptors, run, work));
+      if (interceptors.length === 0) await perform(job, run);
+      else await intercept(interceptors, run, perform.bind(undefined, job));
       this.outcome = 'succeeded';
       const { abortCode } = this;
       notify('runSucceeded', abortCode === undefined ? this.#ended() : { ...this.#ended(), abortCode });
@@ -161,6 +164,7 @@ export class Run implements RunControl {
   /** Each property by name: a spread of a frozen object is slow. */
   #ended(): RunEnded {
     const { job, kind, cause, scheduledAt, startedAt, fencingToken } = this.info;
+    this.endedAtMs = this.parts.clock.now();
     return { job, kind, cause, scheduledAt, startedAt, fencingToken, durationMs: this.elapsedMs };
   }
 

@@ -68,8 +68,8 @@ export class SingleFlight {
     this.inFlight = run;
     void run.begin().then(() => {
       this.inFlight = undefined;
-      if (run.wasCalled) {
-        this.endedAtMs = this.parts.clock.now();
+      if (run.wasCalled && run.endedAtMs !== undefined) {
+        this.endedAtMs = run.endedAtMs;
         if (run.outcome === 'failed') this.failures = run.elapsedMs < HEALTHY_RUN_MS ? this.failures + 1 : 1;
         else if (run.abortCode === undefined) this.failures = 0;
       }

@@ -41,18 +41,18 @@ export class Sleeper {
       void until?.then(this.#wake);
     }
     if (this.isOver) return Promise.resolve();
-    this.#dueMs = this.clock.now() + Math.min(delayMs, MAX_SLEEP_MS);
+    const restMs = Math.min(delayMs, MAX_SLEEP_MS);
+    this.#dueMs = this.clock.now() + restMs;
     return new Promise((resolve) => {
       this.#resolve = resolve;
-      this.#arm();
+      this.#arm(restMs);
     });
   }
 
   /**
    * A timer may fire early: then it is set again. Rounded down: rounded up, it would be late by up to a millisecond.
    */
-  readonly #arm = (): void => {
-    const restMs = this.#dueMs - this.clock.now();
+  readonly #arm = (restMs = this.#dueMs - this.clock.now()): void => {
     if (restMs <= 0) this.#wake();
     else this.#timer = this.clock.setTimer(Math.max(Math.floor(restMs), 1), this.#arm);
   };

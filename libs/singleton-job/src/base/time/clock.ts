@@ -18,9 +18,10 @@ export interface Clock {
 
   /**
    * Milliseconds since the epoch by the wall clock, which may step. For cron, slots, logs and the second check of a
-   * lease.
+   * lease. `now`: what `now()` has just returned, which saves a reading. An empty run reads clocks for a fifth of
+   * its time.
    */
-  wallNow(): number;
+  wallNow(now?: number): number;
 
   /**
    * Calls `fire` once, `delayMs` from now, also for very long delays. It may fire a little early, or late when the
@@ -40,5 +41,6 @@ export interface Instant {
 
 /** Reads both clocks at once. */
 export function instant(clock: Clock): Instant {
-  return { now: clock.now(), wall: clock.wallNow() };
+  const now = clock.now();
+  return { now, wall: clock.wallNow(now) };
 }

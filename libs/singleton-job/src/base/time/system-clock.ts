@@ -11,15 +11,16 @@ export class SystemClock implements Clock {
 
   /** All threads of a machine share it. `performance.now()` begins at 0 in each thread. */
   now(): number {
-    return Number(process.hrtime.bigint()) / 1e6;
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1e3 + nanoseconds / 1e6;
   }
 
   /**
    * `Date.now()` with a fraction of a millisecond, which comes from the monotonic clock. It follows each step of the
    * wall clock at once, and always differs from it by less than a millisecond.
    */
-  wallNow(): number {
-    const fine = this.now() + this.#wallAheadMs;
+  wallNow(now = this.now()): number {
+    const fine = now + this.#wallAheadMs;
     const shown = Date.now();
     if (fine >= shown && fine < shown + 1) return fine;
     // the wall clock was set, or drifts: use the nearest instant at which it shows this millisecond
