@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { setTimeout as delay } from 'node:timers/promises';
 import { monitored } from '../tools/servers/monitor.js';
 import { type Commands, type Load, type Spent } from './load.js';
 

@@ -1,8 +1,8 @@
 import { type RecordedRun } from '../tools/replicas/history.js';
 import { recordedRuns } from '../tools/replicas/recorded-runs.js';
-import { type OwnServer } from '../tools/servers/own-server.js';
 import { until } from '../tools/replicas/until.js';
 import { WorkerProcess } from '../tools/replicas/worker-process.js';
+import { type OwnServer } from '../tools/servers/own-server.js';
 import { type JobSpec, type Settings } from './contestants/contestant.js';
 import { type Contestant } from './contestants.js';
 import { Servers } from './servers.js';

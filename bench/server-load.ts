@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type BenchServer } from './servers.js';
 import { type Row } from './figures.js';
 import { type Load } from './load.js';
 import { type Scale } from './measure.js';
 import { postgresLoad } from './postgres-load.js';
 import { redisLoad } from './redis-load.js';
 import { type Replicas } from './replicas.js';
+import { type BenchServer } from './servers.js';
 import { Servers } from './servers.js';
 
 const LOADS: Readonly<Record<BenchServer, Load>> = { redis: redisLoad, postgres: postgresLoad };

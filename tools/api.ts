@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
 import {
   CompilerState,
   Extractor,
@@ -7,6 +5,8 @@ import {
   ExtractorLogLevel,
   type ExtractorMessage,
 } from '@microsoft/api-extractor';
+import { mkdir } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
 import { node } from './workspace/command.js';
 import { entryPoints } from './workspace/entry-points.js';
 import { LIBRARY, ROOT } from './workspace/paths.js';

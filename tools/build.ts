@@ -1,6 +1,6 @@
+import { build } from 'esbuild';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { node } from './workspace/command.js';
 import { entryPoints } from './workspace/entry-points.js';
 import { joinPrograms } from './workspace/join-programs.js';

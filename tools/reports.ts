@@ -1,9 +1,9 @@
+import { Redis } from 'ioredis';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { Redis } from 'ioredis';
 import { provideRedis } from './servers/provide-redis.js';
 import { findRedis } from './servers/redis-server.js';
 import { node, npm, tool } from './workspace/command.js';

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Job, type Start } from './contestant.js';
 import { RELEASE, RENEW } from './scripts.js';
 

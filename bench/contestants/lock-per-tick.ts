@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
 import { type Start } from './contestant.js';
 import { startSchedule } from './nest-schedule.js';
 import { RELEASE } from './scripts.js';

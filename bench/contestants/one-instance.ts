@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
 import { type Job, type Start } from './contestant.js';
 import { startSchedule } from './nest-schedule.js';
 import { RELEASE, RENEW } from './scripts.js';

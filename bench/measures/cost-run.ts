@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bareTimer, bullmq, electionPerJob, keyPerSlot, lockPerTick, schedule, singletonJob } from '../contestants.js';
 import { type JobSpec } from '../contestants/contestant.js';
+import { bareTimer, bullmq, electionPerJob, keyPerSlot, lockPerTick, schedule, singletonJob } from '../contestants.js';
 import { combine, medianOf, type Row } from '../figures.js';
 import { type Measure, SETTLED_MS, times } from '../measure.js';
 import { withAll } from '../replicas.js';

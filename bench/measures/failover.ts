@@ -1,8 +1,8 @@
 import { overlaps } from '../../tools/replicas/history.js';
+import { type WorkerProcess } from '../../tools/replicas/worker-process.js';
 import { type Contestant, ELECTED, electionPerJob, onPostgresShort, singletonJobShort } from '../contestants.js';
 import { figure, percentile, type Row } from '../figures.js';
 import { type Measure, type Scale, sideBySide, times } from '../measure.js';
-import { type WorkerProcess } from '../../tools/replicas/worker-process.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
 
 export const failover: Measure = {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bareNest, bullmq, type Contestant, lockPerTick, schedule, singletonJob } from '../contestants.js';
 import { type StartTimes } from '../contestants/contestant.js';
+import { bareNest, bullmq, type Contestant, lockPerTick, schedule, singletonJob } from '../contestants.js';
 import { combine, type Row } from '../figures.js';
 import { inTurn, type Measure, times } from '../measure.js';
 import { Replicas } from '../replicas.js';

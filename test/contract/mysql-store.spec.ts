@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createConnection } from 'mysql2/promise';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createConnection } from 'mysql2/promise';
 import { type MysqlSession } from '../../libs/singleton-job/src/store/mysql/mysql-session.js';
 import { MysqlStore } from '../../libs/singleton-job/src/store/mysql/mysql-store.js';
 import { mysqlMigrations } from '../../libs/singleton-job/src/store/mysql/mysql-tables.js';

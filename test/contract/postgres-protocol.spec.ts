@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { grantSql, postgresMigrations } from '../../libs/singleton-job/src/store/postgres/schema.js';
 import { type PostgresStoreOptions } from '../../libs/singleton-job/src/store/postgres/postgres-store.js';
+import { grantSql, postgresMigrations } from '../../libs/singleton-job/src/store/postgres/schema.js';
 import {
   A,
   B,
@@ -15,8 +15,8 @@ import {
 import { Pgbouncer } from '../support/pgbouncer.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
-import { isListening } from './reporting-store.js';
 import { PostgresFixture } from './postgres-fixture.js';
+import { isListening } from './reporting-store.js';
 
 let fixture: PostgresFixture;
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type RedisStore } from '../../libs/singleton-job/src/store/redis/redis-store.js';
 import { A, until, NAME, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
-import { isListening, type OpenStore } from './reporting-store.js';
 import { RedisFixture, VERSIONS } from './redis-fixture.js';
+import { isListening, type OpenStore } from './reporting-store.js';
 
 const RIGHTS = '~{myapp}:* &{myapp}:hints +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
 

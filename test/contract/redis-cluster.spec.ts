@@ -6,8 +6,8 @@ import { RedisStore, type RedisStoreOptions } from '../../libs/singleton-job/src
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
 import { A, B, until, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { RedisCluster } from '../support/redis-cluster.js';
-import { isListening, type OpenStore } from './reporting-store.js';
 import { openStore } from './redis-fixture.js';
+import { isListening, type OpenStore } from './reporting-store.js';
 
 const VERSIONS: [string, typeof Cluster][] = [
   ['ioredis 6', Cluster],

@@ -10,8 +10,8 @@ import { RedisServer } from '../../tools/servers/redis-server.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
-import { isListening, type OpenStore } from './reporting-store.js';
 import { openStore, RedisFixture, VERSIONS } from './redis-fixture.js';
+import { isListening, type OpenStore } from './reporting-store.js';
 
 const UNREACHABLE = { code: 'STORE_UNREACHABLE' };
 

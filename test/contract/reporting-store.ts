@@ -1,5 +1,5 @@
-import { type Store } from '../../libs/singleton-job/src/store/store.js';
 import { asLockStoreError, type LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
+import { type Store } from '../../libs/singleton-job/src/store/store.js';
 import { until } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 
 /** A store that has begun to connect, and what it reported. */

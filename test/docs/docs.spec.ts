@@ -6,8 +6,8 @@ import { formatDuration } from '../../libs/singleton-job/src/base/text/duration.
 import { JOB_OPTIONS } from '../../libs/singleton-job/src/options/table/job-option-table.js';
 import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/table/module-option-table.js';
 import { type OptionRow } from '../../libs/singleton-job/src/options/table/option-table.js';
-import { JOB_DOCS, MODULE_DOCS, OPTIONS_PAGE, withTables } from '../support/options-page.js';
 import { ROOT } from '../../tools/workspace/paths.js';
+import { JOB_DOCS, MODULE_DOCS, OPTIONS_PAGE, withTables } from '../support/options-page.js';
 import { pagesUnder, readPage as read } from '../support/pages.js';
 
 const ADR = 'docs/adr';

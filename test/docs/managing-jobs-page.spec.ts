@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobStatus, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { startDisabled } from '../support/nest-application.js';
 import { readPage } from '../support/pages.js';
+import { type JobStatus, SingletonJobRegistry } from 'nestjs-singleton-job';
 
 const page = readPage('docs/managing-jobs.md');
 

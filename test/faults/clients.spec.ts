@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import { Cluster as Cluster5, Redis as Redis5 } from 'ioredis5';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ConnectionOptions } from '../../libs/singleton-job/src/store/open-store.js';
 import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
+import { until } from '../../tools/replicas/until.js';
 import { type RedisServerOptions } from '../../tools/servers/redis-server.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
-import { until } from '../../tools/replicas/until.js';
 import { newStore } from './support/new-store.js';
 import { type Kind, type Place, portOf, startPlace } from './support/place.js';
 import { type ReplicatedRedis, startReplicatedCluster, startSentinel } from './support/replicated-redis.js';

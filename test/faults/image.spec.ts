@@ -5,8 +5,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../tools/servers/free-port.js';
 import { ROOT } from '../../tools/workspace/paths.js';
-import { Image } from './support/image.js';
 import { useRedis } from '../support/use-redis.js';
+import { Image } from './support/image.js';
 
 jest.setTimeout(600_000);
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { useRedisServer } from '../support/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 import { Workers } from '../../tools/replicas/workers.js';
+import { useRedisServer } from '../support/use-redis.js';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 /** Without these it tries to reach the hosts of its maker. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, type Type } from '@nestjs/common';
 import { Cron as NestCron } from '@nestjs/schedule';
+import { problemsOf, startDisabled } from '../support/nest-application.js';
 import {
   Cron,
   FixedRate,
@@ -9,7 +10,6 @@ import {
   type JobOverrides,
   type SingletonJobOptions,
 } from 'nestjs-singleton-job';
-import { problemsOf, startDisabled } from '../support/nest-application.js';
 
 // what a JavaScript or a careless application writes: the types would refuse it
 const fixedRate = FixedRate as (...args: unknown[]) => MethodDecorator;

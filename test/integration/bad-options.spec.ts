@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 import { problemsOf, startApplication } from '../support/nest-application.js';
+import { SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 
 const { Pool } = pg;
 

@@ -10,8 +10,9 @@ import {
   type Type,
 } from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
-import { Test } from '@nestjs/testing';
 import { Cron as NestCron, Interval as NestInterval, ScheduleModule, Timeout as NestTimeout } from '@nestjs/schedule';
+import { Test } from '@nestjs/testing';
+import { DISABLED, problemsOf, RecordingLogger, startDisabled } from '../support/nest-application.js';
 import {
   Cron,
   FixedRate,
@@ -22,7 +23,6 @@ import {
   WhileLeader,
 } from 'nestjs-singleton-job';
 import { FakeRun } from 'nestjs-singleton-job/testing';
-import { DISABLED, problemsOf, RecordingLogger, startDisabled } from '../support/nest-application.js';
 
 @Injectable()
 class Prices {

@@ -1,10 +1,10 @@
+import { describe, expect, it } from '@jest/globals';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from '@jest/globals';
-import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { createServices, createStore } from '../../libs/singleton-job/src/control/create-services.js';
+import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { FaultyServer, ManualClock, MemoryStore } from '../../libs/singleton-job/src/testing/index.js';
 
 setFlagsFromString('--expose-gc');

@@ -1,15 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { build } from 'esbuild';
 import { Redis } from 'ioredis';
-import { FixedRate, type SingletonJobOptions } from 'nestjs-singleton-job';
-import { RedisServer } from '../../tools/servers/redis-server.js';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { until } from '../../tools/replicas/until.js';
+import { RedisServer } from '../../tools/servers/redis-server.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 import { startDisabled } from '../support/nest-application.js';
+import { FixedRate, type SingletonJobOptions } from 'nestjs-singleton-job';
 
 @Injectable()
 class Ticks {

@@ -1,12 +1,12 @@
+import { describe, expect, it } from '@jest/globals';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { FixedRate, type JobObserver, SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
-import { problemsOf, startApplication } from '../support/nest-application.js';
 import { until } from '../../tools/replicas/until.js';
+import { problemsOf, startApplication } from '../support/nest-application.js';
+import { FixedRate, type JobObserver, SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 
 @Injectable()
 class Ticks {

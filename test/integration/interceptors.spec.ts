@@ -1,9 +1,9 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { Injectable, Scope } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
-import { Cron, type RunInterceptor, SingletonJobRegistry } from 'nestjs-singleton-job';
-import { problemsOf, startDisabled } from '../support/nest-application.js';
+import { Injectable, Scope } from '@nestjs/common';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { until } from '../../tools/replicas/until.js';
+import { problemsOf, startDisabled } from '../support/nest-application.js';
+import { Cron, type RunInterceptor, SingletonJobRegistry } from 'nestjs-singleton-job';
 
 /** A run, as a job finds it in its context. */
 const storage = new AsyncLocalStorage<string>();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Injectable, Scope } from '@nestjs/common';
-import { Interval, type JobEvents, OnJobEvent } from 'nestjs-singleton-job';
-import { problemsOf, startDisabled } from '../support/nest-application.js';
 import { until } from '../../tools/replicas/until.js';
+import { problemsOf, startDisabled } from '../support/nest-application.js';
+import { Interval, type JobEvents, OnJobEvent } from 'nestjs-singleton-job';
 
 const RUNNING = { enabled: true, store: 'memory' } as const;
 // what JavaScript writes: the types would refuse it

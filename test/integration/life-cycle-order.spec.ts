@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { type DynamicModule, Global, Inject, Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
 import { deferred } from '../support/deferred.js';
 import { startApplication } from '../support/nest-application.js';
+import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
 
 const HOOKS = ['onModuleInit', 'onApplicationBootstrap', 'onModuleDestroy', 'onApplicationShutdown'] as const;
 

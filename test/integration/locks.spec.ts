@@ -1,10 +1,10 @@
-import { Injectable, type ModuleMetadata, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { describe, expect, it, jest } from '@jest/globals';
-import { FixedRate, type LockHandle, LockLostError, LockService, type SingletonJobOptions } from 'nestjs-singleton-job';
-import { FaultyServer, MemoryStore } from 'nestjs-singleton-job/testing';
+import { Injectable, type ModuleMetadata, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { SystemClock } from '../../libs/singleton-job/src/base/time/system-clock.js';
 import { until } from '../../tools/replicas/until.js';
 import { startDisabled } from '../support/nest-application.js';
+import { FixedRate, type LockHandle, LockLostError, LockService, type SingletonJobOptions } from 'nestjs-singleton-job';
+import { FaultyServer, MemoryStore } from 'nestjs-singleton-job/testing';
 
 async function start(root: ModuleMetadata, options: Partial<SingletonJobOptions>) {
   const { app } = await startDisabled(root, { enabled: true, ...options });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Cron } from 'nestjs-singleton-job';
 import { problemsOf, startDisabled } from '../support/nest-application.js';
 import { TasksService } from './migration-samples/after.js';
+import { Cron } from 'nestjs-singleton-job';
 
 // what it refuses is in bad-decorators.spec.ts, and the lines about forgotten imports are in discovery.spec.ts
 const SAMPLES = join(import.meta.dirname, 'migration-samples');

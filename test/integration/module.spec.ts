@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
+import { RESOLVED_OPTIONS } from '../../libs/singleton-job/src/options/tokens.js';
+import { DISABLED, problemsOf, startApplication } from '../support/nest-application.js';
 import {
   Cron,
   FixedRate,
@@ -10,8 +12,6 @@ import {
   type SingletonJobOptions,
   type SingletonJobOptionsFactory,
 } from 'nestjs-singleton-job';
-import { RESOLVED_OPTIONS } from '../../libs/singleton-job/src/options/tokens.js';
-import { DISABLED, problemsOf, startApplication } from '../support/nest-application.js';
 
 @Injectable()
 class Settings implements SingletonJobOptionsFactory {

@@ -7,11 +7,11 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
-import { Interval, type JobRun, type RunInterceptor, SingletonJobRegistry } from 'nestjs-singleton-job';
-import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
+import { until } from '../../tools/replicas/until.js';
 import { deferred } from '../support/deferred.js';
 import { type StartedApplication, startDisabled } from '../support/nest-application.js';
-import { until } from '../../tools/replicas/until.js';
+import { Interval, type JobRun, type RunInterceptor, SingletonJobRegistry } from 'nestjs-singleton-job';
+import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 
 const exporter = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });

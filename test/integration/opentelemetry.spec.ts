@@ -1,15 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { type DataPoint, DataPointType, MeterProvider, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
-import { Interval, type SingletonJobRegistry } from 'nestjs-singleton-job';
-import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { metricsObserver } from '../../libs/singleton-job/src/opentelemetry/metrics-observer.js';
+import { until } from '../../tools/replicas/until.js';
 import { collectedMetrics, OnDemandReader } from '../support/collected-metrics.js';
 import { startDisabled } from '../support/nest-application.js';
-import { until } from '../../tools/replicas/until.js';
+import { Interval, type SingletonJobRegistry } from 'nestjs-singleton-job';
+import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 
 const kindOf = (type: DataPointType): string => DataPointType[type].toLowerCase().replace('sum', 'counter');
 const metricsOf = ({ scopeMetrics }: ResourceMetrics) => scopeMetrics.flatMap(({ metrics }) => metrics);

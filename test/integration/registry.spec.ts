@@ -1,9 +1,9 @@
+import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { LazyModuleLoader } from '@nestjs/core';
-import { describe, expect, it } from '@jest/globals';
-import { FixedRate, type JobRegistration, SingletonJobRegistry } from 'nestjs-singleton-job';
-import { problemsOf, startDisabled } from '../support/nest-application.js';
 import { until } from '../../tools/replicas/until.js';
+import { problemsOf, startDisabled } from '../support/nest-application.js';
+import { FixedRate, type JobRegistration, SingletonJobRegistry } from 'nestjs-singleton-job';
 
 const BEAT = { name: 'beat', schedule: { delay: '50ms' }, run: () => undefined } as const;
 

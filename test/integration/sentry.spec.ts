@@ -1,12 +1,12 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import * as Sentry from '@sentry/node';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
-import * as Sentry from '@sentry/node';
-import { Injectable } from '@nestjs/common';
-import { FixedRate, SingletonJobModule } from 'nestjs-singleton-job';
 import { until } from '../../tools/replicas/until.js';
 import { startApplication } from '../support/nest-application.js';
 import { sentryErrors } from './sentry-errors.js';
+import { FixedRate, SingletonJobModule } from 'nestjs-singleton-job';
 
 @Injectable()
 class Broken {

@@ -2,11 +2,11 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { LazyModuleLoader } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
-import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
-import { FaultyServer, MemoryStore } from 'nestjs-singleton-job/testing';
 import { SystemClock } from '../../libs/singleton-job/src/base/time/system-clock.js';
 import { deferred } from '../support/deferred.js';
 import { RecordingLogger } from '../support/nest-application.js';
+import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
+import { FaultyServer, MemoryStore } from 'nestjs-singleton-job/testing';
 
 @Injectable()
 class Report {

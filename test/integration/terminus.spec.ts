@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Inject, Injectable, Module, type Type } from '@nestjs/common';
 import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { Test } from '@nestjs/testing';
+import { until } from '../../tools/replicas/until.js';
+import { RecordingLogger } from '../support/nest-application.js';
 import { FixedRate, SingletonJobHealth, SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
-import { RecordingLogger } from '../support/nest-application.js';
-import { until } from '../../tools/replicas/until.js';
 
 @Controller('health')
 class HealthController {

@@ -1,11 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Store } from 'nestjs-singleton-job';
-import { describeStore } from 'nestjs-singleton-job/testing';
 import { attempt } from '../../tools/workspace/command.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 import { memoryFixture } from '../support/memory-fixture.js';
+import { type Store } from 'nestjs-singleton-job';
+import { describeStore } from 'nestjs-singleton-job/testing';
 
 const SAMPLES = join(import.meta.dirname, 'testing-samples');
 

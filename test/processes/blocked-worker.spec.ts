@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { overlaps } from '../../tools/replicas/history.js';
-import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { JOBS, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
+import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 
 /** A report computes for twice as long as a lease lives without heartbeats. */
 const COMPUTES_MS = 2 * LOCK_EXPIRY_MS;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { WorkerProcess } from '../../tools/replicas/worker-process.js';
 import { Workers } from '../../tools/replicas/workers.js';
+import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { joinPrograms } from '../../tools/workspace/join-programs.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 

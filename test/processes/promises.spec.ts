@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
 import { setTimeout as delay } from 'node:timers/promises';
+import { loadSqlite } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
 import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { brokenFences, overlaps } from '../../tools/replicas/history.js';
-import { loadSqlite } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
-import { reportsIn, unaccountedOccurrences } from '../support/occurrences.js';
-import { PostgresServer } from '../../tools/servers/postgres-server.js';
+import { LASTING, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 import { monitored } from '../../tools/servers/monitor.js';
 import { type OwnServer } from '../../tools/servers/own-server.js';
+import { PostgresServer } from '../../tools/servers/postgres-server.js';
 import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
-import { LASTING, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
+import { reportsIn, unaccountedOccurrences } from '../support/occurrences.js';
 
 /** Every run lasts longer than a lock lives without renewals. */
 const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SINGLETON_JOB_SHUTDOWN_TIMEOUT: '30s' };

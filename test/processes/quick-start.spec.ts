@@ -2,12 +2,12 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { type OwnServer } from '../../tools/servers/own-server.js';
-import { DIST, ROOT } from '../../tools/workspace/paths.js';
-import { useRedisServer } from '../support/use-redis.js';
-import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { until } from '../../tools/replicas/until.js';
 import { WorkerProcess, type WorkerVariables } from '../../tools/replicas/worker-process.js';
+import { type OwnServer } from '../../tools/servers/own-server.js';
+import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
+import { DIST, ROOT } from '../../tools/workspace/paths.js';
+import { useRedisServer } from '../support/use-redis.js';
 
 const redis = useRedisServer();
 

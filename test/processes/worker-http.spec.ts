@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
-import { LockService, SingletonJobModule } from 'nestjs-singleton-job';
-import { useRedisServer } from '../support/use-redis.js';
-import { Workers } from '../../tools/replicas/workers.js';
 import { type WorkerProcess } from '../../tools/replicas/worker-process.js';
+import { Workers } from '../../tools/replicas/workers.js';
 import { startApplication } from '../support/nest-application.js';
+import { useRedisServer } from '../support/use-redis.js';
+import { LockService, SingletonJobModule } from 'nestjs-singleton-job';
 
 const redis = useRedisServer();
 

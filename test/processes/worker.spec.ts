@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { useRedisServer } from '../support/use-redis.js';
 import { WORKER_AS_BUILT, WorkerProcess, type WorkerVariables } from '../../tools/replicas/worker-process.js';
 import { Workers } from '../../tools/replicas/workers.js';
 import { SpanCollector } from '../support/span-collector.js';
+import { useRedisServer } from '../support/use-redis.js';
 
 const redis = useRedisServer();
 

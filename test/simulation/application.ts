@@ -17,8 +17,8 @@ import { fixedRate } from '../../libs/singleton-job/src/schedule/fixed-rate.js';
 import { interval } from '../../libs/singleton-job/src/schedule/interval.js';
 import { type Store } from '../../libs/singleton-job/src/store/store.js';
 import { job } from '../support/job.js';
-import { type CommandKind, type FaultOf, type JobPlan } from './story.js';
 import { type SimulatedProcess } from './simulated-process.js';
+import { type CommandKind, type FaultOf, type JobPlan } from './story.js';
 import { type World } from './world.js';
 
 /** Sees everything that happens in an application. */

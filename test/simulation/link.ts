@@ -1,3 +1,4 @@
+import { Listeners } from '../../libs/singleton-job/src/store/listeners.js';
 import {
   type CasRequest,
   type Store,
@@ -6,7 +7,6 @@ import {
   type SyncResult,
 } from '../../libs/singleton-job/src/store/store.js';
 import { type ProcessClock } from '../../libs/singleton-job/src/testing/replicas/process-clock.js';
-import { Listeners } from '../../libs/singleton-job/src/store/listeners.js';
 import { type Deferred, deferred } from '../support/deferred.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { type RequestKind } from './story.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { anyStory, type Story } from './story.js';
 import { RULES } from './rules.js';
+import { anyStory, type Story } from './story.js';
 import { World } from './world.js';
 
 const MOST_LINES = 40;

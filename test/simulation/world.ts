@@ -1,11 +1,11 @@
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
+import { Chance } from './chance.js';
 import { plan } from './faults.js';
 import { Rules } from './rules.js';
 import { SimulatedServer } from './server.js';
 import { EPOCH_MS, SimulatedProcess } from './simulated-process.js';
 import { type Fate, FATES, type Fault, type FaultOf, type RequestKind, type Story } from './story.js';
-import { Chance } from './chance.js';
 
 /** A replica has read each record again so long after a message is lost. */
 const HINTS_MS = 13_000;

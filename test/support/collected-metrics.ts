@@ -1,7 +1,7 @@
 import { MeterProvider, MetricReader, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
-import { type JobStatus, type SingletonJobRegistry } from 'nestjs-singleton-job';
 import { notifyAll } from '../../libs/singleton-job/src/base/events/observer.js';
 import { metricsObserver } from '../../libs/singleton-job/src/opentelemetry/metrics-observer.js';
+import { type JobStatus, type SingletonJobRegistry } from 'nestjs-singleton-job';
 
 /** When everything happens to job `a`. */
 const AT = new Date('2027-01-01T00:00:00Z');

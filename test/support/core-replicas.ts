@@ -1,10 +1,10 @@
 import { type HeartbeatBackup } from '../../libs/singleton-job/src/leadership/backup.js';
-import { type Answer } from '../../libs/singleton-job/src/leadership/orders.js';
 import { type Candidate } from '../../libs/singleton-job/src/leadership/candidate.js';
 import { type Election } from '../../libs/singleton-job/src/leadership/election.js';
+import { type Answer } from '../../libs/singleton-job/src/leadership/orders.js';
+import { type Backlog } from '../../libs/singleton-job/src/leadership/record-view.js';
 import { type Command, type JobRecord, type OwnFields } from '../../libs/singleton-job/src/leadership/record.js';
 import { Replica } from '../../libs/singleton-job/src/leadership/replica.js';
-import { type Backlog } from '../../libs/singleton-job/src/leadership/record-view.js';
 import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
 import { MemoryStore } from '../../libs/singleton-job/src/store/memory.js';
 import {

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { setTimeout as delay } from 'node:timers/promises';
 import { FixedRate, type JobObserver, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
 
 /** Started as a process by `crashes.spec.ts`, which crashes it by a signal. */

@@ -1,7 +1,7 @@
+import { type Clock } from '../../libs/singleton-job/src/base/time/clock.js';
 import { type JobRun } from '../../libs/singleton-job/src/jobs/job-run.js';
 import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
 import { fixedRate } from '../../libs/singleton-job/src/schedule/fixed-rate.js';
-import { type Clock } from '../../libs/singleton-job/src/base/time/clock.js';
 
 /** A job for specs. It runs every second on the grid by default. */
 export function job(overrides: Partial<Omit<Job, 'invoke'>> & { readonly run?: (run: JobRun) => unknown } = {}): Job {

@@ -1,13 +1,13 @@
 import { type LoggerService, Module, type ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
+import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
+import { JobExplorer } from '../../libs/singleton-job/src/nest/job-explorer.js';
 import {
   InvalidJobsError,
   InvalidOptionsError,
   SingletonJobModule,
   type SingletonJobOptions,
 } from 'nestjs-singleton-job';
-import { JobExplorer } from '../../libs/singleton-job/src/nest/job-explorer.js';
-import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
 
 /** Options that need neither Redis nor time: jobs are discovered and checked, none runs. */
 export const DISABLED: SingletonJobOptions = { projectName: 'test', enabled: false };

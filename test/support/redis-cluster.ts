@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { RedisServer } from '../../tools/servers/redis-server.js';
 import { until } from '../../tools/replicas/until.js';
+import { RedisServer } from '../../tools/servers/redis-server.js';
 
 const SLOTS = 16_384;
 

@@ -1,5 +1,5 @@
-import { type RunInterceptor } from '../../libs/singleton-job/src/base/events/run-interceptor.js';
 import { type JobObserver } from '../../libs/singleton-job/src/base/events/observer.js';
+import { type RunInterceptor } from '../../libs/singleton-job/src/base/events/run-interceptor.js';
 import { type LogSink } from '../../libs/singleton-job/src/log/operator-log.js';
 import { type SingletonJobOptions } from '../../libs/singleton-job/src/options/singleton-job.options.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/recording-observer.js';

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 import { parseArgs, styleText } from 'node:util';
 import { brokenFences, overlaps } from '../replicas/history.js';
-import { SERVER_KINDS, SERVERS } from '../servers/servers.js';
 import { WorkerProcess } from '../replicas/worker-process.js';
 import { type Job, JOBS, Workers } from '../replicas/workers.js';
+import { SERVER_KINDS, SERVERS } from '../servers/servers.js';
 import { tool } from '../workspace/command.js';
 import { LEGEND, Timeline } from './timeline.js';
 

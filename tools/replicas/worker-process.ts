@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { type JobEvents } from 'nestjs-singleton-job';
 import { ROOT } from '../workspace/paths.js';
 import { eachLine } from './each-line.js';
+import { type JobEvents } from 'nestjs-singleton-job';
 
 /** What `npm run build -- worker` makes; the processes project builds it once for all specs. */
 const WORKER = join(ROOT, 'dist/apps/worker/joined/main.js');

@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { freePort } from './free-port.js';
+import { ownFolder, OwnServer } from './own-server.js';
 import { findProgram, type Program } from './program.js';
 import { NOBODY } from './server-process.js';
-import { ownFolder, OwnServer } from './own-server.js';
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',

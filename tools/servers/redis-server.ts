@@ -1,10 +1,10 @@
+import { Redis } from 'ioredis';
 import { appendFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import { freePort } from './free-port.js';
-import { findProgram, type Program } from './program.js';
 import { ownFolder, OwnServer } from './own-server.js';
+import { findProgram, type Program } from './program.js';
 
 export interface RedisServerOptions {
   /** More arguments of redis-server, such as `['--maxmemory', '10mb']`; they win over the defaults. */

@@ -1,9 +1,9 @@
 import { isBuiltin } from 'node:module';
 import { MysqlServer } from './mysql-server.js';
+import { type OwnServer } from './own-server.js';
 import { PostgresServer } from './postgres-server.js';
 import { RedisServer } from './redis-server.js';
 import { SqliteServer } from './sqlite-server.js';
-import { type OwnServer } from './own-server.js';
 
 /** The kinds of servers that programs such as the demo can start, by the name of their flag. */
 export const SERVERS = {

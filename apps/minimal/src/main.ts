@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { setTimeout as delay } from 'node:timers/promises';
 import { FixedRate, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
 
 @Injectable()

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Cron, type JobEvents, type JobRun, OnJobEvent, SingletonJobRegistry } from 'nestjs-singleton-job';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DurableJobs } from './durable-jobs/durable-jobs.js';
 import type { ReportPayload } from './reports/report-handler.js';
 

@@ -1,5 +1,5 @@
-import { hostname } from 'node:os';
 import { type ConfigType, registerAs } from '@nestjs/config';
+import { hostname } from 'node:os';
 import { z } from 'zod';
 
 const MAX_TIMER_MS = 2 ** 31 - 1;

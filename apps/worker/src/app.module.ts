@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ConfigModule, type ConfigType } from '@nestjs/config';
 import { TerminusModule } from '@nestjs/terminus';
-import { SingletonJobModule } from 'nestjs-singleton-job';
-import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
 import { singletonJobConfig } from './config/singleton-job.config.js';
 import { workerConfig } from './config/worker.config.js';
 import { EventFeed } from './events/event-feed.js';
@@ -14,11 +12,13 @@ import { OverviewController } from './jobs/overview.controller.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { PriceFeed } from './prices/price-feed.js';
 import { PriceImport } from './prices/price-import.js';
-import { Prices } from './prices/prices.js';
 import { PricesController } from './prices/prices.controller.js';
+import { Prices } from './prices/prices.js';
 import { DailyReport } from './reports/daily-report.js';
 import { ReportArchive } from './reports/report-archive.js';
 import { SpanExport } from './tracing/span-export.js';
+import { SingletonJobModule } from 'nestjs-singleton-job';
+import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
 
 @Module({
   imports: [

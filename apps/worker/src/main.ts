@@ -1,14 +1,14 @@
-import { isatty } from 'node:tty';
-import { inspect } from 'node:util';
 import { Logger } from '@nestjs/common';
 import { type ConfigType } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
-import { SingletonJobError } from 'nestjs-singleton-job';
+import { isatty } from 'node:tty';
+import { inspect } from 'node:util';
 import { AppModule } from './app.module.js';
 import { InvalidEnvironmentError } from './config/environment.js';
 import { workerConfig } from './config/worker.config.js';
-import { RunLogger } from './run-logger.js';
 import { EventFeed } from './events/event-feed.js';
+import { RunLogger } from './run-logger.js';
+import { SingletonJobError } from 'nestjs-singleton-job';
 
 async function bootstrap(): Promise<void> {
   const app = await NestFactory.create(

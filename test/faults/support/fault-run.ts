@@ -4,13 +4,13 @@ import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
 import { cron } from '../../../libs/singleton-job/src/schedule/cron/cron.js';
 import { fixedRate } from '../../../libs/singleton-job/src/schedule/fixed-rate.js';
 import { interval } from '../../../libs/singleton-job/src/schedule/interval.js';
-import { job } from '../../support/job.js';
-import { unaccountedOccurrences } from '../../support/occurrences.js';
 import { PATIENCE_MS } from '../../../tools/replicas/busy-machine.js';
 import { brokenFences, overlaps, type RecordedRun } from '../../../tools/replicas/history.js';
-import { type RedisServerOptions } from '../../../tools/servers/redis-server.js';
-import { TcpProxy } from '../../support/tcp-proxy.js';
 import { until, type UntilOptions } from '../../../tools/replicas/until.js';
+import { type RedisServerOptions } from '../../../tools/servers/redis-server.js';
+import { job } from '../../support/job.js';
+import { unaccountedOccurrences } from '../../support/occurrences.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
 import { HEARTBEAT_INTERVAL_MS, InProcessReplica } from './in-process-replica.js';
 import { type Copy, type Kind, type Place, portOf, startPlace } from './place.js';
 

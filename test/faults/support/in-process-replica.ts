@@ -1,12 +1,12 @@
+import { SystemClock } from '../../../libs/singleton-job/src/base/time/system-clock.js';
+import { createReplicaId, createServices } from '../../../libs/singleton-job/src/control/create-services.js';
 import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
 import { resolveOptions } from '../../../libs/singleton-job/src/options/resolve-options.js';
-import { createReplicaId, createServices } from '../../../libs/singleton-job/src/control/create-services.js';
 import { type JobPool } from '../../../libs/singleton-job/src/runs/job-pool.js';
 import { type Store } from '../../../libs/singleton-job/src/store/store.js';
 import { RecordingObserver } from '../../../libs/singleton-job/src/testing/index.js';
-import { SystemClock } from '../../../libs/singleton-job/src/base/time/system-clock.js';
-import { type Report, reportsIn } from '../../support/occurrences.js';
 import { LATE } from '../../../tools/replicas/busy-machine.js';
+import { type Report, reportsIn } from '../../support/occurrences.js';
 import { newStore } from './new-store.js';
 
 interface ReplicaOptions {

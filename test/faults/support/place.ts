@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
+import { until } from '../../../tools/replicas/until.js';
+import { type OwnServer } from '../../../tools/servers/own-server.js';
 import { PostgresServer } from '../../../tools/servers/postgres-server.js';
 import { RedisServer, type RedisServerOptions } from '../../../tools/servers/redis-server.js';
-import { type OwnServer } from '../../../tools/servers/own-server.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
-import { until } from '../../../tools/replicas/until.js';
 
 export const KINDS = ['Redis', 'PostgreSQL'] as const;
 export type Kind = (typeof KINDS)[number];

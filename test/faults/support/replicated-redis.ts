@@ -1,6 +1,6 @@
 import { type Redis } from 'ioredis';
-import { RedisServer, type RedisServerOptions } from '../../../tools/servers/redis-server.js';
 import { until } from '../../../tools/replicas/until.js';
+import { RedisServer, type RedisServerOptions } from '../../../tools/servers/redis-server.js';
 import { adminOf, isFollowing } from './place.js';
 
 const SLOTS = 16_384;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { InMemoryReplicas } from 'nestjs-singleton-job/testing';
 import { FakeApi } from './fakes.js';
 import { Prices } from './prices.js';
+import { InMemoryReplicas } from 'nestjs-singleton-job/testing';
 
 let replicas: InMemoryReplicas;
 beforeEach(() => {

@@ -1,6 +1,6 @@
 // fakes.ts
-import { ManualClock } from 'nestjs-singleton-job/testing';
 import { PriceApi } from './prices.js';
+import { ManualClock } from 'nestjs-singleton-job/testing';
 
 /** Each pull takes `pullMs` on the clock of the test. It rejects when the signal fires. */
 export class FakeApi extends PriceApi {

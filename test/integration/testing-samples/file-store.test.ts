@@ -3,8 +3,8 @@ import { copyFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { describeStore } from 'nestjs-singleton-job/testing';
 import { FileStore } from './file-store.js';
+import { describeStore } from 'nestjs-singleton-job/testing';
 
 describeStore(
   { describe, it },

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { FakeRun } from 'nestjs-singleton-job/testing';
 import { FakeApi } from './fakes.js';
 import { Prices } from './prices.js';
+import { FakeRun } from 'nestjs-singleton-job/testing';
 
 it('saves the price with its fencing token', async () => {
   const api = new FakeApi();

@@ -1,8 +1,8 @@
 import { expect, it, jest } from '@jest/globals';
 import { Test } from '@nestjs/testing';
-import { SingletonJobModule } from 'nestjs-singleton-job';
 import { FakeApi } from './fakes.js';
 import { PriceApi, Prices } from './prices.js';
+import { SingletonJobModule } from 'nestjs-singleton-job';
 
 it('saves a price every two seconds', async () => {
   jest.useFakeTimers();

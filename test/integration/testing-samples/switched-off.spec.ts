@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { SINGLETON_JOB_OPTIONS, SingletonJobModule, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { PriceApi, Prices } from './prices.js';
+import { SINGLETON_JOB_OPTIONS, SingletonJobModule, SingletonJobRegistry } from 'nestjs-singleton-job';
 
 // import your own AppModule instead
 @Module({

@@ -1,8 +1,8 @@
 import { ConfigurableModuleBuilder, Module, type Provider } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { FlowProducer, Queue, type QueueOptions } from 'bullmq';
-import { DURABLE_JOBS_OPTIONS, type DurableJobsOptions, JobsRedis, QUEUE } from './durable-jobs.options.js';
 import { DurableJobs } from './durable-jobs.js';
+import { DURABLE_JOBS_OPTIONS, type DurableJobsOptions, JobsRedis, QUEUE } from './durable-jobs.options.js';
 import { JobHandlers } from './job-handler.js';
 import { JobStore } from './job-store.js';
 import { JobWorker } from './job-worker.js';

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Telemetry, WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
+import { once } from 'node:events';
 
 export interface JobHandlerOptions {
   /** How often a job is tried again after it failed. @default 0 */

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { metrics } from '@opentelemetry/api';
 import { ErrorCode, FlowProducer, Job, type JobsOptions, Queue } from 'bullmq';
 import type { JobRun } from 'nestjs-singleton-job';
+import { randomUUID } from 'node:crypto';
 import {
   DURABLE_JOBS_OPTIONS,
   type DurableJobsOptions,

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   type BeforeApplicationShutdown,
   Inject,
@@ -8,8 +7,9 @@ import {
 } from '@nestjs/common';
 import { type BackoffStrategy, DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { DURABLE_JOBS_OPTIONS, type DurableJobsOptions, JobsRedis, QUEUE } from './durable-jobs.options.js';
+import { once } from 'node:events';
 import { CANCEL_CHANNEL } from './durable-jobs.js';
+import { DURABLE_JOBS_OPTIONS, type DurableJobsOptions, JobsRedis, QUEUE } from './durable-jobs.options.js';
 import { type FoundHandler, type JobContext, JobHandlers } from './job-handler.js';
 import { CANCELLED_REASON, type JobAttempt, JobStore, type StoredJob } from './job-store.js';
 

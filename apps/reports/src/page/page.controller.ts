@@ -1,7 +1,7 @@
+import { Controller, Get, Header } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Controller, Get, Header } from '@nestjs/common';
 
 /** The build copies it beside the compiled file. */
 const PAGE = readFileSync(join(import.meta.dirname, 'index.html'), 'utf8');

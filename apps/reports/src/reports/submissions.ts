@@ -1,5 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto';
 import { Inject, Injectable, UnprocessableEntityException } from '@nestjs/common';
+import { createHash, randomUUID } from 'node:crypto';
 import { DurableJobs } from '../durable-jobs/durable-jobs.js';
 import { JobStore } from '../durable-jobs/job-store.js';
 import { AppRedis } from '../redis.js';

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type CanActivate,
   createParamDecorator,
@@ -9,6 +8,7 @@ import {
   UnauthorizedException,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { createHash } from 'node:crypto';
 import { type Settings, settings, type User } from '../settings.js';
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('hex');

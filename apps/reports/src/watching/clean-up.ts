@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Queue } from 'bullmq';
+import { KEEP_DEAD_MS } from '../durable-jobs/durable-jobs.options.js';
 import { JobHandler } from '../durable-jobs/job-handler.js';
 import { JobStore } from '../durable-jobs/job-store.js';
 import { ReportStore } from '../reports/report-store.js';
 import { type Settings, settings } from '../settings.js';
-import { KEEP_DEAD_MS } from '../durable-jobs/durable-jobs.options.js';
 
 const PAGE = 1_000;
 

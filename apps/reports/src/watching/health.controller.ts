@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Controller, Get, Optional, ServiceUnavailableException } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
 import { JobWorker } from '../durable-jobs/job-worker.js';
 import { AppRedis } from '../redis.js';
 

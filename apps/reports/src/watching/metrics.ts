@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Controller, Get, Inject, Injectable, type OnApplicationBootstrap, Optional, Req, Res } from '@nestjs/common';
 import { metrics } from '@opentelemetry/api';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { AggregationType, MeterProvider } from '@opentelemetry/sdk-metrics';
 import { Queue } from 'bullmq';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { JobHandlers } from '../durable-jobs/job-handler.js';
 import { CANCELLED_REASON } from '../durable-jobs/job-store.js';
 import { JobTimeoutError, JobWorker } from '../durable-jobs/job-worker.js';

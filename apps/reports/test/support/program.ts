@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Body, ConsoleLogger, Controller, Injectable, Post } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type JobEvents, type JobRun, OnJobEvent } from 'nestjs-singleton-job';
+import { setTimeout as delay } from 'node:timers/promises';
 import { WebModule, WorkerModule } from '../../src/app.module.js';
 import { DurableJobs } from '../../src/durable-jobs/durable-jobs.js';
 import { type JobContext, JobHandler, JobHandlers } from '../../src/durable-jobs/job-handler.js';

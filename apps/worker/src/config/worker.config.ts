@@ -1,5 +1,5 @@
-import { hostname } from 'node:os';
 import { registerAs } from '@nestjs/config';
+import { hostname } from 'node:os';
 import { Environment } from './environment.js';
 
 /** The configuration of this application. README.md has the table of variables. */

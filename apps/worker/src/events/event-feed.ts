@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ConfigType } from '@nestjs/config';
-import { type JobEvent, type JobObserver } from 'nestjs-singleton-job';
 import { Subject } from 'rxjs';
 import { workerConfig } from '../config/worker.config.js';
 import { payloadAsJson } from './payload-as-json.js';
+import { type JobEvent, type JobObserver } from 'nestjs-singleton-job';
 
 /**
  * Sends the events of this replica, except renewals, to the parent process. Without an IPC channel to a parent it does

@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Param, Post, Res, UseFilters } from '@nestjs/common';
-import { type JobStatus, SingletonJobRegistry, type StepDownResult, type TriggerResult } from 'nestjs-singleton-job';
 import { LockFilter } from '../prices/lock.filter.js';
 import { UnknownJobFilter } from './unknown-job.filter.js';
+import { type JobStatus, SingletonJobRegistry, type StepDownResult, type TriggerResult } from 'nestjs-singleton-job';
 
 /** The part of an Express response that is used here. */
 interface Response {

@@ -1,7 +1,7 @@
 import { Controller, Get, Header, UseFilters } from '@nestjs/common';
-import { type JobOverview, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { LockFilter } from '../prices/lock.filter.js';
 import { PAGE } from './page.js';
+import { type JobOverview, SingletonJobRegistry } from 'nestjs-singleton-job';
 
 /** All jobs, from any replica. */
 @Controller()

@@ -1,6 +1,6 @@
-import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
 
 @Controller('metrics')
 export class MetricsController {

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
-import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 import { MetricsController } from './metrics.controller.js';
+import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 
 // our controller answers a scrape, so the exporter needs no port
 const exporter = new PrometheusExporter({ preventServerStart: true });

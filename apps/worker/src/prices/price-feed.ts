@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ConfigType } from '@nestjs/config';
+import { setTimeout as delay } from 'node:timers/promises';
 import { workerConfig } from '../config/worker.config.js';
 
 const QUICK_MS = 20;

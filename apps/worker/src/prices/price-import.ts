@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { LockService } from 'nestjs-singleton-job';
 import { PriceFeed } from './price-feed.js';
+import { LockService } from 'nestjs-singleton-job';
 
 export interface ImportedPrices {
   readonly prices: number;

@@ -1,6 +1,6 @@
 import { Controller, HttpCode, Post, UseFilters } from '@nestjs/common';
-import { type ImportedPrices, PriceImport } from './price-import.js';
 import { LockFilter } from './lock.filter.js';
+import { type ImportedPrices, PriceImport } from './price-import.js';
 
 @Controller('prices')
 @UseFilters(LockFilter)

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { FixedRate, type JobRun } from 'nestjs-singleton-job';
 import { PriceFeed } from './price-feed.js';
+import { FixedRate, type JobRun } from 'nestjs-singleton-job';
 
 @Injectable()
 export class Prices {

@@ -1,11 +1,11 @@
-import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { LeaseLostError } from 'nestjs-singleton-job';
-import { FakeRun } from 'nestjs-singleton-job/testing';
+import { Logger } from '@nestjs/common';
 import { singletonJobConfig } from '../config/singleton-job.config.js';
 import { workerConfig } from '../config/worker.config.js';
 import { DailyReport } from './daily-report.js';
 import { ReportArchive } from './report-archive.js';
+import { LeaseLostError } from 'nestjs-singleton-job';
+import { FakeRun } from 'nestjs-singleton-job/testing';
 
 const AT = new Date('2027-01-01T19:00:00Z');
 

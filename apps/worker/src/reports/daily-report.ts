@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type ConfigType } from '@nestjs/config';
-import { Cron, type JobRun } from 'nestjs-singleton-job';
+import { setTimeout as delay } from 'node:timers/promises';
 import { workerConfig } from '../config/worker.config.js';
 import { ReportArchive } from './report-archive.js';
+import { Cron, type JobRun } from 'nestjs-singleton-job';
 
 @Injectable()
 export class DailyReport {

@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { inspect } from 'node:util';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type ConfigType } from '@nestjs/config';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { workerConfig } from '../config/worker.config.js';
 
 /** Sends a span of each run to a collector. Without a collector there are no spans. */

@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { type LogSink, operatorLog } from '../log/operator-log.js';
 import { type JobObserver, notifyAll } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
+import { type Clock } from '../base/time/clock.js';
+import { InProcessClock, SystemClock } from '../base/time/system-clock.js';
 import { HeartbeatThread } from '../heartbeat-thread/heartbeat-thread.js';
 import { type HeartbeatBackup } from '../leadership/backup.js';
 import { Replica } from '../leadership/replica.js';
 import { Reports } from '../leadership/reports.js';
 import { LockService } from '../locks/lock.service.js';
+import { type LogSink, operatorLog } from '../log/operator-log.js';
 import { describeStore } from '../options/connection/describe-connection.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
+import { JobPool } from '../runs/job-pool.js';
 import { MemoryServer, MemoryStore } from '../store/memory.js';
 import { openStore, type StoreOptions } from '../store/open-store.js';
 import { type Store } from '../store/store.js';
-import { type Clock } from '../base/time/clock.js';
-import { InProcessClock, SystemClock } from '../base/time/system-clock.js';
 import { SingletonJobRegistry } from './job-registry.js';
 import { JobStatistics } from './job-statistics.js';
-import { JobPool } from '../runs/job-pool.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
 
 /** The parts that the module adds, and that a test replaces. */

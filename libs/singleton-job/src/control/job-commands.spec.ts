@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { leadership } from '../../../../test/support/event-lines.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { type TestReplica, type TestReplicaOptions } from '../../../../test/support/test-replica.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { jobRecord } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
-import { type TestReplica, type TestReplicaOptions } from '../../../../test/support/test-replica.js';
-import { leadership } from '../../../../test/support/event-lines.js';
-import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const MINUTELY = cron('* * * * *');
 const NO_ANSWER = { started: false, reason: 'no-answer', by: null };

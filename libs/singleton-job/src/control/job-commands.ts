@@ -1,8 +1,8 @@
-import { keepContext } from '../runs/caller-context.js';
 import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/lock-store.error.js';
 import { type Edit } from '../leadership/edit.js';
 import { labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
+import { keepContext } from '../runs/caller-context.js';
 import { type JobRunner } from '../runs/job-runner.js';
 import { type StepDownResult, type TriggerResult } from './job-status.js';
 import { CommandEdit, ResumeEdit, type SteeringEdit } from './record-edits.js';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { UnknownJobError } from './job-registry.errors.js';
-import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
-import { cron } from '../schedule/cron/cron.js';
-import { interval } from '../schedule/interval.js';
 import { timesOf } from '../../../../test/support/event-lines.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
+import { cron } from '../schedule/cron/cron.js';
+import { interval } from '../schedule/interval.js';
+import { UnknownJobError } from './job-registry.errors.js';
 import { type SingletonJobRegistry } from './job-registry.js';
 import { type JobStatus } from './job-status.js';
 

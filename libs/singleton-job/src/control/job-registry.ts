@@ -1,20 +1,20 @@
+import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { detached } from '../base/time/detached.js';
 import { checkNames } from '../jobs/check-names.js';
 import { defineRegisteredJob, type JobRegistration } from '../jobs/job-registration.js';
 import { type Job } from '../jobs/job.js';
-import { leaseOf, replicaOf } from '../store/lease-id.js';
 import { jobRecord, type RunFacts, type SeenRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
-import { UnknownJobError } from './job-registry.errors.js';
-import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { detached } from '../base/time/detached.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { didYouMean } from '../options/table/suggest.js';
-import { JobCommands, unconfirmed } from './job-commands.js';
-import { type JobStatistics } from './job-statistics.js';
-import { type JobStatus, type StepDownResult, type TriggerResult, type JobOverview } from './job-status.js';
 import { nextDue } from '../runs/due.js';
 import { type JobPool } from '../runs/job-pool.js';
 import { type JobRunner } from '../runs/job-runner.js';
+import { leaseOf, replicaOf } from '../store/lease-id.js';
+import { JobCommands, unconfirmed } from './job-commands.js';
+import { UnknownJobError } from './job-registry.errors.js';
+import { type JobStatistics } from './job-statistics.js';
+import { type JobStatus, type StepDownResult, type TriggerResult, type JobOverview } from './job-status.js';
 
 const NOWHERE_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
 const NOWHERE =

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { job, lasting } from '../../../../test/support/job.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
-import { type TestReplica } from '../../../../test/support/test-replica.js';
-import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const START = Date.UTC(2027, 0, 1);
 const at = (ms: number) => new Date(START + ms).toISOString();

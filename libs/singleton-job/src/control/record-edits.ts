@@ -1,9 +1,9 @@
 import { isOfNow, isSettled } from '../leadership/decide.js';
 import { type Edit } from '../leadership/edit.js';
 import { type Election } from '../leadership/election.js';
-import { type Holder, replicaOf } from '../store/lease-id.js';
 import { type Command, type JobRecord } from '../leadership/record.js';
 import { type View } from '../leadership/view.js';
+import { type Holder, replicaOf } from '../store/lease-id.js';
 
 /** How the leader has answered a command. */
 export interface CommandResult {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { type JobRun } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { type AnySchedule } from '../schedule/schedule.js';
-import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const every = (seconds: number) => cron(`*/${String(seconds)} * * * * *`);
 

@@ -1,9 +1,9 @@
 import { type Outages } from '../leadership/outages.js';
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
+import { overdueSince } from '../runs/due.js';
 import { type JobPool } from '../runs/job-pool.js';
 import { type JobRunner } from '../runs/job-runner.js';
-import { overdueSince } from '../runs/due.js';
 
 /** What is wrong with the jobs of this replica: plain data that can be written as JSON. */
 export interface HealthReport {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { instant } from '../base/time/clock.js';
-import { Lease } from '../leadership/lease.js';
-import { type BackupReport, type BackupState } from '../leadership/backup.js';
-import { FaultyServer } from '../testing/faulty-server.js';
-import { ManualClock } from '../testing/manual-clock.js';
 import { FaultyStore } from '../../../../test/support/faulty-store.js';
 import { HaltingClock } from '../../../../test/support/halting-clock.js';
+import { instant } from '../base/time/clock.js';
+import { type BackupReport, type BackupState } from '../leadership/backup.js';
+import { Lease } from '../leadership/lease.js';
+import { FaultyServer } from '../testing/faulty-server.js';
+import { ManualClock } from '../testing/manual-clock.js';
 import { BackupHeartbeats } from './backup-heartbeats.js';
 
 const ID = 'a.1@10000';

@@ -1,6 +1,6 @@
 import { type Clock, instant, type Timer } from '../base/time/clock.js';
-import { Lease, trustedMs } from '../leadership/lease.js';
 import { type BackupReport, type BackupState } from '../leadership/backup.js';
+import { Lease, trustedMs } from '../leadership/lease.js';
 import { type LeaseId, lifeOf } from '../store/lease-id.js';
 import { type Store } from '../store/store.js';
 

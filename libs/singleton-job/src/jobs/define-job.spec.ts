@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { Cron, FixedRate } from './job.decorators.js';
 import { type InvalidJobsError, type InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { resolveOptions } from '../options/resolve-options.js';
 import { FROM_VARIABLES } from '../options/variables/variables.js';
 import { exploreInstances } from '../testing/explore-instances.js';
+import { Cron, FixedRate } from './job.decorators.js';
 
 class Prices {
   @FixedRate('1s', { name: 'tick', timeout: 0, offset: '2s' })

@@ -1,7 +1,6 @@
 import { types } from 'node:util';
-import { type JobRun } from './job-run.js';
-import { type JobMetadata } from './job.decorators.js';
 import { describeValue, isObject } from '../base/text/describe-value.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
 import {
   argumentOf,
   decoratorOptions,
@@ -13,14 +12,15 @@ import {
 } from '../options/table/job-option-table.js';
 import { Place, readOptions, withDefaults } from '../options/table/option-table.js';
 import { overridesOf } from '../options/variables/overrides.js';
-import { type ResolvedOptions } from '../options/resolve-options.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
-import { jittered } from '../schedule/jitter.js';
-import { whileLeader } from '../schedule/while-leader.js';
 import { InvalidScheduleError } from '../schedule/invalid-schedule.error.js';
+import { jittered } from '../schedule/jitter.js';
 import { type AnySchedule, type CronSchedule, type FixedRateSchedule } from '../schedule/schedule.js';
+import { whileLeader } from '../schedule/while-leader.js';
+import { type JobRun } from './job-run.js';
+import { type JobMetadata } from './job.decorators.js';
 import { type Job } from './job.js';
 
 /** A job as a decorator or a registration declares it: its arguments are not checked yet. */

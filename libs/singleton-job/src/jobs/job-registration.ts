@@ -1,13 +1,13 @@
-import { type JobRun } from './job-run.js';
 import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
 import { describeValue, isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
-import { JOB_OPTIONS } from '../options/table/job-option-table.js';
 import { type CronOptions, type FixedRateOptions, type WhileLeaderOptions } from '../options/job.options.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { JOB_OPTIONS } from '../options/table/job-option-table.js';
 import { isName } from '../options/table/names.js';
 import { Place } from '../options/table/option-table.js';
-import { type ResolvedOptions } from '../options/resolve-options.js';
 import { defineJob, generatorMistake, type JobDescription } from './define-job.js';
+import { type JobRun } from './job-run.js';
 import { type Job } from './job.js';
 
 /**

@@ -1,3 +1,4 @@
+import { type ScheduleKind } from '../base/events/run-info.js';
 import { isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
 import {
@@ -9,7 +10,6 @@ import {
 import { type JobRun } from './job-run.js';
 import { MemberMetadata } from './member-metadata.js';
 import { classNameOf } from './prototype.js';
-import { type ScheduleKind } from '../base/events/run-info.js';
 
 /** The raw arguments of a decorator. They are checked at start-up, and all mistakes are reported at once. */
 export interface JobMetadata {

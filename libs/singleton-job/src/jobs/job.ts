@@ -1,6 +1,6 @@
-import { type JobRun } from './job-run.js';
 import { type CronOptions } from '../options/job.options.js';
 import { type AnySchedule } from '../schedule/schedule.js';
+import { type JobRun } from './job-run.js';
 
 /** A checked job with all its options: everything that its election and its runner need. */
 export interface Job {

@@ -1,7 +1,7 @@
 import { type Clock, type Instant } from '../base/time/clock.js';
+import { type Holder, holderOf, leaseId, type LeaseId, lifeOf } from '../store/lease-id.js';
 import { type SyncRequest, type SyncResult } from '../store/store.js';
 import { type Heartbeat, type Sync } from './heartbeat.js';
-import { type Holder, holderOf, leaseId, type LeaseId, lifeOf } from '../store/lease-id.js';
 
 /** The part of its life, at its end, in which the store still keeps a lease and its owner does not rely on it. */
 const SAFETY_MARGIN = 0.1;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type StoreListener } from '../store/store.js';
 import { useCoreReplicas, type WatchedStore } from '../../../../test/support/core-replicas.js';
+import { type StoreListener } from '../store/store.js';
 
 const world = useCoreReplicas();
 

@@ -1,6 +1,6 @@
 import { type Clock, type Instant, instant } from '../base/time/clock.js';
-import { type Incarnation, type SyncResult } from '../store/store.js';
 import { isLeaseId, type LeaseId, lifeOf, replicaOf } from '../store/lease-id.js';
+import { type Incarnation, type SyncResult } from '../store/store.js';
 
 /** What this replica has seen of the store, apart from records. Only answers change it. */
 export class View {

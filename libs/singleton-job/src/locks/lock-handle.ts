@@ -1,7 +1,7 @@
-import { LockLostError } from './lock.errors.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { labelOf } from '../leadership/record.js';
 import { type Term } from '../leadership/term.js';
+import { LockLostError } from './lock.errors.js';
 
 /**
  * A lock that this process holds. It is valid as long as the lease of the replica, until it is released, and works with

@@ -1,7 +1,7 @@
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
-import { lockRecord } from '../leadership/record.js';
 import { isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
+import { lockRecord } from '../leadership/record.js';
 import { type OptionRow, Place, readOptions, withDefaults } from '../options/table/option-table.js';
 import { duration, fromCode, matching } from '../options/table/option-types.js';
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { LockStoreError } from '../base/errors/lock-store.error.js';
-import { LockLostError, LocksClosedError, LockUnavailableError } from './lock.errors.js';
 import { messageOf } from '../base/errors/message-of.js';
 import { lockRecord } from '../leadership/record.js';
 import { resolveOptions } from '../options/resolve-options.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions } from './lock-request.js';
+import { LockLostError, LocksClosedError, LockUnavailableError } from './lock.errors.js';
 import { LockService } from './lock.service.js';
 
 const KEY = 'nightly-import';

@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import { LocksClosedError, LockUnavailableError } from './lock.errors.js';
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { within } from '../base/time/within.js';
 import { labelOf } from '../leadership/record.js';
 import { type LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
+import { LocksClosedError, LockUnavailableError } from './lock.errors.js';
 import { Lock, type LockParts } from './lock.js';
 
 /**

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { lockRecord } from '../leadership/record.js';
 import { type Term } from '../leadership/term.js';
 import { resolveOptions } from '../options/resolve-options.js';
 import { settle } from '../testing/manual-clock.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { Lock } from './lock.js';
 
 describe('A lock that is granted', () => {

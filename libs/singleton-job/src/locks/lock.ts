@@ -1,7 +1,5 @@
 import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/lock-store.error.js';
-import { givenKey } from './lock.errors.js';
 import { showDuration } from '../base/text/duration.js';
-import { Condition } from './condition.js';
 import { type Candidate } from '../leadership/candidate.js';
 import { type Election } from '../leadership/election.js';
 import { trustedMs } from '../leadership/lease.js';
@@ -9,7 +7,9 @@ import { labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
+import { Condition } from './condition.js';
 import { LockHandle } from './lock-handle.js';
+import { givenKey } from './lock.errors.js';
 
 /** Keys of locks may be many, and are not used again. */
 const FORGET_MS = 24 * 3_600_000;

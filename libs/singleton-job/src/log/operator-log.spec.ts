@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
 import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { type JobEvents } from '../base/events/events.js';
-import { operatorLog } from './operator-log.js';
 import { notifyAll } from '../base/events/observer.js';
 import {
   clockAhead,
@@ -11,6 +10,7 @@ import {
   runnerFailed,
   scheduleDiffers,
 } from '../base/events/warnings.js';
+import { operatorLog } from './operator-log.js';
 
 const RUN = {
   job: 'report',

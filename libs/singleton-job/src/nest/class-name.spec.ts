@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { mixin } from '@nestjs/common';
-import { whyNotLasting } from './class-name.js';
 import { FixedRate } from '../jobs/job.decorators.js';
+import { whyNotLasting } from './class-name.js';
 import { describedBy } from './decorated-methods.js';
 
 const AT_RUN_TIME = 'the class got its name at run time, as from mixin() of @nestjs/common';

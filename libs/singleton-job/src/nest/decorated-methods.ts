@@ -5,8 +5,8 @@ import { declaredClassName, type JobMetadata, JOBS } from '../jobs/job.decorator
 import { type Job } from '../jobs/job.js';
 import { type MemberMetadata } from '../jobs/member-metadata.js';
 import { classNameOf, classOf, descriptorOf } from '../jobs/prototype.js';
-import { isName } from '../options/table/names.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
+import { isName } from '../options/table/names.js';
 import { whyNotLasting } from './class-name.js';
 import { isOfNestSchedule } from './nest-schedule.js';
 

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
+import { job } from '../../../../test/support/job.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
-import { job } from '../../../../test/support/job.js';
 import { rareJobs } from './describe-jobs.js';
 
 it('a cron job that does not run for half a year has a line that says when it does', () => {

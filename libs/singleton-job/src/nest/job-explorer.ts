@@ -1,10 +1,10 @@
 import { Inject, Injectable, Logger, Scope } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { isClass } from '../base/text/describe-value.js';
-import { type ResolvedOptions } from '../options/resolve-options.js';
-import { RESOLVED_OPTIONS } from '../options/tokens.js';
 import { unknownOverrides } from '../jobs/check-names.js';
 import { type Job } from '../jobs/job.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { RESOLVED_OPTIONS } from '../options/tokens.js';
 import { jobsOf, type ProviderRef } from './decorated-methods.js';
 import { eventMethodsOf } from './event-methods.js';
 import { methodsOfNestSchedule, SCHEDULE_MODULE_OPTIONS } from './nest-schedule.js';

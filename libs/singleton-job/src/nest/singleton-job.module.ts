@@ -12,24 +12,24 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
-import { describeJobs, rareJobs } from './describe-jobs.js';
-import { JobExplorer } from './job-explorer.js';
-import { type Job } from '../jobs/job.js';
-import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { detached } from '../base/time/detached.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
+import { isClass, isObject } from '../base/text/describe-value.js';
+import { detached } from '../base/time/detached.js';
+import { createServices, createStore, type Services, SERVICES } from '../control/create-services.js';
+import { SingletonJobRegistry } from '../control/job-registry.js';
+import { SingletonJobHealth } from '../control/singleton-job-health.js';
+import { type Job } from '../jobs/job.js';
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/connection/describe-connection.js';
-import { isClass, isObject } from '../base/text/describe-value.js';
 import { resolveModuleOptions, type ResolvedOptions } from '../options/resolve-options.js';
 import { type SingletonJobOptions } from '../options/singleton-job.options.js';
 import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
 import { ENABLED_VARIABLE, misspeltVariables } from '../options/variables/variables.js';
-import { createServices, createStore, type Services, SERVICES } from '../control/create-services.js';
-import { SingletonJobRegistry } from '../control/job-registry.js';
+import { describeJobs, rareJobs } from './describe-jobs.js';
+import { JobExplorer } from './job-explorer.js';
+import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
 import { watchShutdownHooks } from './shutdown-hooks.js';
-import { SingletonJobHealth } from '../control/singleton-job-health.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOptions>({
   optionsInjectionToken: SINGLETON_JOB_OPTIONS,

@@ -1,7 +1,7 @@
 import { type ConfigFactoryKeyHost, registerAs } from '@nestjs/config';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { OPTION_PREFIX } from './variables/variables.js';
 import { type OptionsFromEnvironment, readVariables } from './variables/read-variables.js';
+import { OPTION_PREFIX } from './variables/variables.js';
 
 /** The options of the module and of jobs from the environment, for @nestjs/config. */
 export { type OptionsFromEnvironment };

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { inspect } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
+import { inspect } from 'node:util';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { SystemClock } from '../base/time/system-clock.js';
 import { MemoryServer, MemoryStore } from '../store/memory.js';
-import { misspeltVariables } from './variables/variables.js';
-import { MODULE_OPTIONS } from './table/module-option-table.js';
 import { resolveOptions } from './resolve-options.js';
+import { MODULE_OPTIONS } from './table/module-option-table.js';
+import { misspeltVariables } from './variables/variables.js';
 
 /** No variables, and a host name. */
 const ENVIRONMENT = [{}, 'host-1'] as const;

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { messageOf } from '../base/errors/message-of.js';
-import { kindOf, type ReadConnection } from '../store/open-store.js';
-import { callConnection, readForEachClient, START_LIMIT_MS } from './connection/connection-function.js';
+import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { describeValue, isObject } from '../base/text/describe-value.js';
 import { formatDuration } from '../base/text/duration.js';
+import { kindOf, type ReadConnection } from '../store/open-store.js';
+import { callConnection, readForEachClient, START_LIMIT_MS } from './connection/connection-function.js';
 import { checkThreadConnection } from './table/heartbeat-thread-option.js';
 import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './table/module-option-table.js';
 import { toNodeId } from './table/names.js';

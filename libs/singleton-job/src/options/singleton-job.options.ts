@@ -1,8 +1,8 @@
 import { type JobObserver } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
-import { type Store } from '../store/store.js';
-import { type ConnectionOptions } from '../store/open-store.js';
 import { type Duration } from '../base/text/duration.js';
+import { type ConnectionOptions } from '../store/open-store.js';
+import { type Store } from '../store/store.js';
 import { type JobOverrides } from './job.options.js';
 
 /**

@@ -1,11 +1,11 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from '@jest/globals';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { job } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { job } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 describe('The async context', () => {
   const replicas = useReplicas();

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Job } from '../jobs/job.js';
-import { clockAhead } from '../base/events/warnings.js';
-import { cron } from '../schedule/cron/cron.js';
-import { type Outcome } from '../../../../test/support/faulty-store.js';
-import { type TestReplica } from '../../../../test/support/test-replica.js';
-import { job, lasting } from '../../../../test/support/job.js';
 import { timesOf } from '../../../../test/support/event-lines.js';
+import { type Outcome } from '../../../../test/support/faulty-store.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { clockAhead } from '../base/events/warnings.js';
+import { type Job } from '../jobs/job.js';
+import { cron } from '../schedule/cron/cron.js';
 
 const MINUTE = 60_000;
 const PERIOD = 10 * MINUTE;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { job } from '../../../../test/support/job.js';
 import { type Job } from '../jobs/job.js';
 import { type RunFacts } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { job } from '../../../../test/support/job.js';
 import { nextDue, overdueSince } from './due.js';
 
 const HOUR = 3_600_000;

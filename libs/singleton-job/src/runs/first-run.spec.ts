@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { timesOf } from '../../../../test/support/event-lines.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
-import { type TestReplica } from '../../../../test/support/test-replica.js';
-import { job, lasting } from '../../../../test/support/job.js';
-import { timesOf } from '../../../../test/support/event-lines.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const MINUTE = 60_000;
 

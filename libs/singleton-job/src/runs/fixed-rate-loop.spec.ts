@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { fixedRate } from '../schedule/fixed-rate.js';
-import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { job, lasting } from '../../../../test/support/job.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { fixedRate } from '../schedule/fixed-rate.js';
 
 const everyHalfSecond = fixedRate(500, 0);
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { interval } from '../schedule/interval.js';
-import { job, lasting } from '../../../../test/support/job.js';
 import { timesOf } from '../../../../test/support/event-lines.js';
+import { job, lasting } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { interval } from '../schedule/interval.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,12 +1,12 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { leadership } from '../../../../test/support/event-lines.js';
+import { type Outcome } from '../../../../test/support/faulty-store.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { type Outcome } from '../../../../test/support/faulty-store.js';
-import { type TestReplica } from '../../../../test/support/test-replica.js';
-import { job, lasting } from '../../../../test/support/job.js';
-import { leadership } from '../../../../test/support/event-lines.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const once = interval(3_600_000);
 

@@ -1,9 +1,9 @@
+import { within } from '../base/time/within.js';
 import { type Job } from '../jobs/job.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { JobRunner } from './job-runner.js';
-import { Rebalancing } from './rebalancing.js';
-import { within } from '../base/time/within.js';
 import { Monitor } from './monitor.js';
+import { Rebalancing } from './rebalancing.js';
 import { type RunnerParts } from './run.js';
 
 /**

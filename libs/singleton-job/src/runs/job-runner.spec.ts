@@ -1,14 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { type Job } from '../jobs/job.js';
-import { JobRun } from '../jobs/job-run.js';
-import { LeaseLostError, RunAbortedError } from '../base/errors/run.errors.js';
-import { cron } from '../schedule/cron/cron.js';
-import { fixedRate } from '../schedule/fixed-rate.js';
-import { interval } from '../schedule/interval.js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { job, lasting } from '../../../../test/support/job.js';
 import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { LeaseLostError, RunAbortedError } from '../base/errors/run.errors.js';
+import { JobRun } from '../jobs/job-run.js';
+import { type Job } from '../jobs/job.js';
+import { cron } from '../schedule/cron/cron.js';
+import { fixedRate } from '../schedule/fixed-rate.js';
+import { interval } from '../schedule/interval.js';
 
 const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 const once = interval(3_600_000);

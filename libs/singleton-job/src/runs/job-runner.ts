@@ -1,22 +1,22 @@
-import { contextOf } from './caller-context.js';
 import { type Reason } from '../base/events/events.js';
 import { runnerFailed } from '../base/events/warnings.js';
-import { backoffMs } from './backoff.js';
 import { type Timer } from '../base/time/clock.js';
 import { onAbort } from '../base/time/on-abort.js';
-import { Sleeper } from './sleeper.js';
-import { type Answer } from '../leadership/orders.js';
 import { type Candidate } from '../leadership/candidate.js';
 import { type Election, STAND_BACK_MS } from '../leadership/election.js';
-import { jobRecord, type OwnFields } from '../leadership/record.js';
+import { type Answer } from '../leadership/orders.js';
 import { type Backlog } from '../leadership/record-view.js';
+import { jobRecord, type OwnFields } from '../leadership/record.js';
 import { type Term } from '../leadership/term.js';
+import { backoffMs } from './backoff.js';
+import { contextOf } from './caller-context.js';
 import { CronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { inherit } from './inheritance.js';
 import { intervalLoop } from './interval-loop.js';
 import { factsOf, type RunnerParts } from './run.js';
 import { SingleFlight } from './single-flight.js';
+import { Sleeper } from './sleeper.js';
 import { type TickLoopParts } from './tick-loop.js';
 import { whileLeaderLoop } from './while-leader-loop.js';
 

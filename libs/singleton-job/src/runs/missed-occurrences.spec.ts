@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { type JobRun } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
-import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const MINUTE = 60_000;
 

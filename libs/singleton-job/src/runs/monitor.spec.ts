@@ -1,9 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { job, lasting } from '../../../../test/support/job.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { type Notify } from '../base/events/events.js';
 import { SystemClock } from '../base/time/system-clock.js';
 import { interval } from '../schedule/interval.js';
-import { job, lasting } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { Monitor } from './monitor.js';
 
 describe('The monitor', () => {

@@ -1,6 +1,6 @@
 import { type Notify } from '../base/events/events.js';
-import { type JobRunner } from './job-runner.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
+import { type JobRunner } from './job-runner.js';
 
 const LOOK_EVERY_MS = 250;
 /** A block of the event loop is reported if it is at least this long. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Job } from '../jobs/job.js';
-import { cron } from '../schedule/cron/cron.js';
 import { job } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { type Job } from '../jobs/job.js';
+import { cron } from '../schedule/cron/cron.js';
 
 const MINUTE = 60_000;
 

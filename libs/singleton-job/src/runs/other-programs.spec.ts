@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { job } from '../../../../test/support/job.js';
+import { TestReplicas } from '../../../../test/support/test-replicas.js';
 import { type JobRecord, jobRecord } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { TestReplicas } from '../../../../test/support/test-replicas.js';
-import { job } from '../../../../test/support/job.js';
 
 const SCHEDULES = [cron('* * * * * *'), fixedRate(1_000), interval(100), interval(11_000), whileLeader(1_000)];
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { defer, map, NEVER, of, throwError } from 'rxjs';
-import { interval } from '../schedule/interval.js';
 import { job } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { interval } from '../schedule/interval.js';
 
 describe('A method that returns', () => {
   const replicas = useReplicas();

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
+import { TestCandidate } from '../../../../test/support/core-replicas.js';
+import { job } from '../../../../test/support/job.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
+import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { type RunInfo } from '../base/events/run-info.js';
 import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
-import { type TestReplica } from '../../../../test/support/test-replica.js';
-import { TestCandidate } from '../../../../test/support/core-replicas.js';
-import { job } from '../../../../test/support/job.js';
-import { useReplicas } from '../../../../test/support/test-replicas.js';
 
 const MINUTE_MS = 60_000;
 const everyMinute = cron('* * * * *', 'UTC');

@@ -1,7 +1,7 @@
 import { type Timer } from '../base/time/clock.js';
 import { type Election } from '../leadership/election.js';
-import { replicaOf } from '../store/lease-id.js';
 import { type Replica } from '../leadership/replica.js';
+import { replicaOf } from '../store/lease-id.js';
 import { nextDue } from './due.js';
 import { type JobRunner } from './job-runner.js';
 

@@ -7,10 +7,10 @@ import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Clock, instant, type Timer } from '../base/time/clock.js';
 import { JobRun, type MissedOccurrences, type RunControl } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
-import { replicaOf } from '../store/lease-id.js';
 import { type RunFacts } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
+import { replicaOf } from '../store/lease-id.js';
 import { intercept } from './intercept.js';
 import { perform } from './perform.js';
 

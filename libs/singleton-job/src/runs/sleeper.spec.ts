@@ -1,7 +1,7 @@
-import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { ManualClock, settle } from '../testing/manual-clock.js';
+import { getEventListeners } from 'node:events';
 import { type Timer } from '../base/time/clock.js';
+import { ManualClock, settle } from '../testing/manual-clock.js';
 import { Sleeper } from './sleeper.js';
 
 /** Its timers fire early, as those of Node do. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobRun } from '../jobs/job-run.js';
-import { whileLeader } from '../schedule/while-leader.js';
-import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { leadership, timesOf } from '../../../../test/support/event-lines.js';
 import { job, lasting } from '../../../../test/support/job.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { type JobRun } from '../jobs/job-run.js';
+import { whileLeader } from '../schedule/while-leader.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
-import { type WhileLeaderSchedule } from '../schedule/schedule.js';
 import { returnsAtOnce } from '../base/events/warnings.js';
 import { onAbort } from '../base/time/on-abort.js';
+import { type WhileLeaderSchedule } from '../schedule/schedule.js';
 import { backoffMs } from './backoff.js';
 import { crashesBefore } from './inheritance.js';
 import { factsOf } from './run.js';

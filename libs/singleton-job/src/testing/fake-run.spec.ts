@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { JobRun } from '../jobs/job-run.js';
 import { LeaseLostError, type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
+import { JobRun } from '../jobs/job-run.js';
 import { FakeRun } from './fake-run.js';
 
 describe('a fake run', () => {

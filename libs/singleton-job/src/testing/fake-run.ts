@@ -1,6 +1,6 @@
-import { JobRun } from '../jobs/job-run.js';
 import { RunAbortedError } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
+import { JobRun } from '../jobs/job-run.js';
 
 type Settable<T> = { readonly [K in keyof T]?: T[K] | undefined };
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { job } from '../../../../test/support/job.js';
 import { createServices, createStore, type Services } from '../control/create-services.js';
 import { resolveOptions } from '../options/resolve-options.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
-import { job } from '../../../../test/support/job.js';
 
 const NAMES = Array.from({ length: 10 }, (_, i) => `tick-${String(i)}`);
 const SCHEDULES = { 'fixed rate': fixedRate(1_000), interval: interval(1_000), cron: cron('* * * * * *') };

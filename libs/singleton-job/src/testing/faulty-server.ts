@@ -1,5 +1,5 @@
-import { type Holder } from '../store/lease-id.js';
 import { jobRecord, seenRecord } from '../leadership/record.js';
+import { type Holder } from '../store/lease-id.js';
 import { MemoryData, MemoryServer } from '../store/memory.js';
 import { type StoredRecord } from '../store/store.js';
 

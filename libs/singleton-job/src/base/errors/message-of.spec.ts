@@ -1,5 +1,5 @@
-import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import { inspect } from 'node:util';
 import { asLockStoreError } from './lock-store.error.js';
 import { messageOf, stackOf } from './message-of.js';
 

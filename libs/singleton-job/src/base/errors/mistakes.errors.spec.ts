@@ -1,5 +1,5 @@
-import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import { inspect } from 'node:util';
 import { InvalidJobsError, InvalidLockError, InvalidOptionsError } from './mistakes.errors.js';
 
 describe('An error with a list of mistakes', () => {

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors/message-of.js';
-import { type JobEvents } from './events.js';
 import { showDuration } from '../text/duration.js';
+import { type JobEvents } from './events.js';
 
 type Warning = JobEvents['warning'];
 

@@ -1,5 +1,5 @@
-import { getEventListeners } from 'node:events';
 import { expect, it } from '@jest/globals';
+import { getEventListeners } from 'node:events';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { sleep } from './sleep.js';
 

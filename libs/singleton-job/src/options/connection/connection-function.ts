@@ -1,8 +1,8 @@
 import { ConnectionFunctionError } from '../../base/errors/lock-store.error.js';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type ConnectionOptions, kindOf, type ReadConnection } from '../../store/open-store.js';
-import { readConnection } from './connection-option.js';
 import { Place } from '../table/option-table.js';
+import { readConnection } from './connection-option.js';
 
 /** Longer than a service for secrets takes to answer. Nothing leads yet at start-up. */
 export const START_LIMIT_MS = 10_000;

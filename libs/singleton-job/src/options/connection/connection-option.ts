@@ -1,6 +1,6 @@
-import { succeeds } from '../succeeds.js';
-import { type ConnectionOptions, kindOf } from '../../store/open-store.js';
 import { describeUrl, describeValue, isPlainObject, isObject } from '../../base/text/describe-value.js';
+import { type ConnectionOptions, kindOf } from '../../store/open-store.js';
+import { succeeds } from '../succeeds.js';
 import { type Place, type Reader } from '../table/option-table.js';
 import { didYouMean } from '../table/suggest.js';
 

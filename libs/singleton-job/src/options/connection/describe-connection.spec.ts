@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import pg from 'pg';
-import { describeStore } from './describe-connection.js';
 import { type ResolvedOptions } from '../resolve-options.js';
+import { describeStore } from './describe-connection.js';
 
 const { Pool } = pg;
 const lazyConnect = true;

@@ -1,5 +1,5 @@
-import { succeeds } from '../succeeds.js';
 import { isObject } from '../../base/text/describe-value.js';
+import { succeeds } from '../succeeds.js';
 import { type OptionType, type Place, readOptions } from './option-table.js';
 import { fromCode, matching } from './option-types.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { type ScheduleKind } from '../../base/events/run-info.js';
 import { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from '../../jobs/job.decorators.js';
 import { exploreInstances } from '../../testing/explore-instances.js';
-import { type ScheduleKind } from '../../base/events/run-info.js';
-import { decoratorOptions, OVERRIDES } from './job-option-table.js';
 import { resolveOptions } from '../resolve-options.js';
+import { decoratorOptions, OVERRIDES } from './job-option-table.js';
 
 const OVERRIDABLE = Object.keys(OVERRIDES);
 

@@ -1,13 +1,13 @@
 import { type JobObserver } from '../../base/events/observer.js';
-import { readConnection } from '../connection/connection-option.js';
 import { isClass, isObject } from '../../base/text/describe-value.js';
+import { LEAST_LOCK_EXPIRY_MS } from '../../store/lease-id.js';
+import { readConnection } from '../connection/connection-option.js';
+import { readStore } from '../connection/store-option.js';
+import { type SingletonJobOptions } from '../singleton-job.options.js';
 import { heartbeatThread } from './heartbeat-thread-option.js';
 import { isName, NAME_RULE, nodeId } from './names.js';
 import { type OptionRow, type OptionType } from './option-table.js';
 import { boolean, duration, durationOrFalse, fromCode, matching, text, timeZone } from './option-types.js';
-import { type SingletonJobOptions } from '../singleton-job.options.js';
-import { readStore } from '../connection/store-option.js';
-import { LEAST_LOCK_EXPIRY_MS } from '../../store/lease-id.js';
 
 /** Ties each option to its interface in `singleton-job.options.ts`. */
 type ModuleOptionTable = Readonly<Record<keyof SingletonJobOptions, OptionRow>>;

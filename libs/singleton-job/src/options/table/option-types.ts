@@ -1,5 +1,5 @@
-import { isTimeZone } from './is-time-zone.js';
 import { durationFix, formatDuration, parseDuration } from '../../base/text/duration.js';
+import { isTimeZone } from './is-time-zone.js';
 import { type OptionType, type Place, type Reader } from './option-table.js';
 import { didYouMean } from './suggest.js';
 

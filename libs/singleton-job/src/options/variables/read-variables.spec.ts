@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { Cron, FixedRate } from '../../jobs/job.decorators.js';
-import { exploreInstances } from '../../testing/explore-instances.js';
-import { type Job } from '../../jobs/job.js';
 import { type InvalidJobsError, type InvalidOptionsError } from '../../base/errors/mistakes.errors.js';
+import { Cron, FixedRate } from '../../jobs/job.decorators.js';
+import { type Job } from '../../jobs/job.js';
+import { exploreInstances } from '../../testing/explore-instances.js';
+import { resolveOptions } from '../resolve-options.js';
 import { OVERRIDES } from '../table/job-option-table.js';
 import { MODULE_OPTIONS } from '../table/module-option-table.js';
 import { type OptionTable } from '../table/option-table.js';
-import { resolveOptions } from '../resolve-options.js';
-import { fromVariables, optionInVariable } from './variables.js';
 import { readVariables } from './read-variables.js';
+import { fromVariables, optionInVariable } from './variables.js';
 
 class Jobs {
   @FixedRate('1s', { name: 'price-tick', lockExpiry: '20s' })

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { CronExpression as NestCronExpression } from '@nestjs/schedule';
 import { Cron } from 'croner';
 
-import { cron } from './cron.js';
 import { CronExpression } from './cron-expression.js';
+import { cron } from './cron.js';
 
 describe('the table of cron expressions', () => {
   it('has the names of the table in @nestjs/schedule', () => {

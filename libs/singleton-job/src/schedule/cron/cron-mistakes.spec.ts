@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { cron } from './cron.js';
 import { InvalidScheduleError } from '../invalid-schedule.error.js';
+import { cron } from './cron.js';
 
 function errorOf(make: () => unknown): InvalidScheduleError {
   try {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
-import { cron } from './cron.js';
 import { type CronSchedule } from '../schedule.js';
+import { cron } from './cron.js';
 
 /** The next occurrences after an instant, without what is 2027 or midnight. */
 function upcoming(schedule: CronSchedule, count: number, after: string): string {

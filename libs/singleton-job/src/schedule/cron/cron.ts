@@ -1,11 +1,11 @@
+import { InvalidScheduleError } from '../invalid-schedule.error.js';
+import { type CronSchedule } from '../schedule.js';
 import { readFields } from './cron-fields.js';
 import { canonical, splitCron } from './cron-text.js';
 import { elapsedTimes } from './elapsed-times.js';
 import { fixedTimes } from './fixed-times.js';
-import { InvalidScheduleError } from '../invalid-schedule.error.js';
-import { LocalCalendar } from './local-calendar.js';
 import { latestBy } from './latest-by.js';
-import { type CronSchedule } from '../schedule.js';
+import { LocalCalendar } from './local-calendar.js';
 import { TimeZone } from './time-zone.js';
 
 /**

@@ -1,5 +1,5 @@
-import { type LocalCalendar } from './local-calendar.js';
 import { type Next } from './latest-by.js';
+import { type LocalCalendar } from './local-calendar.js';
 import { REACH_MS, type TimeZone } from './time-zone.js';
 
 const SECOND_MS = 1_000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { LockStoreError } from '../../base/errors/lock-store.error.js';
-import { CONNECTION_LOST, type FailedRequest, NOT_THE_PRIMARY, redisError, says } from './redis-errors.js';
 import { messagesMissing } from '../hints.js';
+import { CONNECTION_LOST, type FailedRequest, NOT_THE_PRIMARY, redisError, says } from './redis-errors.js';
 import { evictionWarning, restartsHidden } from './server-check.js';
 
 const SYNC: FailedRequest = { projectName: 'myapp', kind: 'server', command: 'sync' };

@@ -1,5 +1,5 @@
-import { type EventEmitter } from 'node:events';
 import { type Redis, type RedisOptions } from 'ioredis';
+import { type EventEmitter } from 'node:events';
 import { type Lost, type Session } from '../connection.js';
 import { watchSilence } from '../silence-watchdog.js';
 import { isCluster, nodesOf, type RedisClient } from './redis-clients.js';

@@ -1,7 +1,7 @@
 import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Lost } from '../connection.js';
-import { namesIn } from '../hints.js';
 import { HintingStore } from '../hinting-store.js';
+import { namesIn } from '../hints.js';
 import { type ServerStoreOptions } from '../server-store.js';
 import { type CasRequest, type StoredRecord, type SyncRequest, type SyncResult } from '../store.js';
 import {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type JobRun } from '../../jobs/job-run.js';
-import { type JobEvents } from '../../base/events/events.js';
-import { OnJobEvent } from '../../jobs/on-job-event.js';
-import { Cron, FixedRate } from '../../jobs/job.decorators.js';
 import { InvalidJobsError, InvalidOptionsError } from '../../base/errors/mistakes.errors.js';
+import { type JobEvents } from '../../base/events/events.js';
 import { type Duration } from '../../base/text/duration.js';
+import { type JobRun } from '../../jobs/job-run.js';
+import { Cron, FixedRate } from '../../jobs/job.decorators.js';
+import { OnJobEvent } from '../../jobs/on-job-event.js';
 import { InMemoryReplicas } from './in-memory-replicas.js';
 
 class Prices {
