@@ -355,7 +355,9 @@ export class Rules {
       const isLarger = fencingToken > known.maxToken || this.#mayRepeatToken(name);
       this.#check('S2', isLarger, `${name}: ${fencingToken} after ${known.maxToken}`);
       this.#tokenOf.set(holder, fencingToken);
-      this.#passedOver.set(holder, { name, after: were[index]?.lastScheduledAt ?? upTo, upTo, at: this.#t });
+      // over lost data it hides all since the last tick
+      const after = were[index]?.lastScheduledAt ?? known.settled.at(-1)?.upTo ?? upTo;
+      this.#passedOver.set(holder, { name, after, upTo, at: this.#t });
       known.maxToken = Math.max(known.maxToken, fencingToken);
     }
   }
