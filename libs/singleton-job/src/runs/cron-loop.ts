@@ -1,5 +1,6 @@
 import { type Reason } from '../base/events/events.js';
 import { clockAhead, onlyFailed } from '../base/events/warnings.js';
+import { describeValue } from '../base/text/describe-value.js';
 import { type MissedOccurrences } from '../jobs/job-run.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { runFirst, versionNote } from './first-run.js';
@@ -31,8 +32,9 @@ export class CronLoop {
   readonly #doubtfulUpTo: number;
   /** No replica led when what is due came due. */
   #isPromotion = true;
-  /** The newest occurrence of which `only` has failed. */
+  /** The newest occurrence of which `only` has failed, and the newest that it wants. */
   #failedAt = 0;
+  #wantedAt = 0;
   /** What is due waited until a superseded run had ended. */
   #hasWaited = false;
 
@@ -85,13 +87,14 @@ export class CronLoop {
     const { sleeper, term, runs, job } = this.parts;
     const newest = this.#unhandled(now());
     if (newest !== undefined && runs.isBusy && job.overlap === 'cancel-other') {
-      await this.#supersede(newest, now);
+      // what is left out makes room for nothing
+      if (await this.#isWanted(newest)) await this.#supersede(newest, now);
       return;
     }
     if (newest !== undefined) await this.#claimAndRun(newest, now);
-    else if (this.#isPromotion) await runFirst(this.parts);
+    if (this.#isPromotion) await runFirst(this.parts);
     // due by this replica's clock but not by the store's, which decides after a late wake-up
-    else await sleeper.sleep(Math.min(due - term.storeNow(), ON_TIME_MS));
+    else if (newest === undefined) await sleeper.sleep(Math.min(due - term.storeNow(), ON_TIME_MS));
     this.#isPromotion = false;
     this.#hasWaited = false;
   }
@@ -168,20 +171,33 @@ export class CronLoop {
   async #isWanted(newest: number): Promise<boolean> {
     const { job, notify, sleeper, term } = this.parts;
     const { only } = job;
-    if (only === undefined) return true;
+    if (only === undefined || this.#wantedAt === newest) return true;
     const at = new Date(newest);
     const before = this.#unhandled(newest - 1);
     let answer: boolean | 'failed' | undefined;
-    const asked = (async () => only(new Date(newest)))().then(
+    const failed = (error: unknown): void => {
+      if (this.#failedAt !== newest) notify('warning', onlyFailed(job.name, at, error));
+      this.#failedAt = newest;
+    };
+    const ask = async (): Promise<boolean> => {
+      const isWanted: unknown = await only(new Date(newest));
+      if (typeof isWanted === 'boolean') return isWanted;
+      throw new TypeError(`it must return a boolean, got ${describeValue(isWanted)}`);
+    };
+    const asked = ask().then(
       (isWanted) => (answer = isWanted),
       (error: unknown) => {
-        if (this.#failedAt !== newest) notify('warning', onlyFailed(job.name, at, error));
-        this.#failedAt = newest;
         answer = 'failed';
+        failed(error);
       },
     );
-    while (answer === undefined && !sleeper.isOver) await sleeper.sleep(Infinity, asked);
+    const isWaiting = (): boolean => answer === undefined && !sleeper.isOver;
+    while (isWaiting()) {
+      await sleeper.sleep(Infinity, asked);
+      if (isWaiting()) failed(new Error('it has not answered for 30 s'));
+    }
     if (answer === 'failed') await sleeper.sleep(ON_TIME_MS);
+    if (answer === true) this.#wantedAt = newest;
     if (answer !== false || sleeper.isOver) return answer === true && !sleeper.isOver;
     this.#giveUp(before);
     notify('occurrenceSkipped', { job: job.name, scheduledAt: at });

@@ -55,6 +55,17 @@ describe('A job with firstRun', () => {
     expect(causes(a, b, c, d, e).filter((line) => line.endsWith('first-run'))).toEqual(['a first-run', 'd first-run']);
   });
 
+  it('runs also after an occurrence that was missed in a deploy', async () => {
+    const at = (version: string) => [job({ schedule: cron('* * * * *'), firstRun: 'now', version, misfireGraceMs: 0 })];
+    const a = replicas.start('a', at('1'));
+    await replicas.clock.advance(MINUTE - 1_000);
+    await handOver(a);
+    await replicas.clock.advance(2_000);
+    const b = replicas.start('b', at('2'));
+    await replicas.clock.advance(100);
+    expect([b.observer.of('occurrencesMissed').length, causes(b)]).toEqual([1, ['b first-run']]);
+  });
+
   it('counts the late run of an occurrence as its first run', async () => {
     const a = replicas.start('a', [daily('1')]);
     await replicas.clock.advance(3 * 60 * MINUTE - 5_000);

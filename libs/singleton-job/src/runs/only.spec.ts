@@ -1,15 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { job } from '../../../../test/support/job.js';
+import { job, lasting } from '../../../../test/support/job.js';
+import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
 
 const MINUTE = 60_000;
 
+const runEnds = ({ observer }: TestReplica) =>
+  observer.eventLines.filter((line) => /run(Succeeded|Cancelled)/.test(line));
+
 describe('A cron job with only', () => {
   const replicas = useReplicas();
   const runs: string[] = [];
-  const started = (only: NonNullable<Job['only']>, more: Partial<Job> = {}) =>
+  const started = (only: NonNullable<Job['only']>, more: Parameters<typeof job>[0] = {}) =>
     replicas.start('a', [
       job({
         schedule: cron('* * * * *'),
@@ -64,9 +68,27 @@ describe('A cron job with only', () => {
     expect(a.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late', count: 1 }]);
   });
 
-  it('starts nothing while a function does not answer, and can stop', async () => {
+  it.each([undefined, null, 0, 1, ['x']])('fails if it returns no boolean: %j', async (returned) => {
+    runs.length = 0;
+    const a = started(() => returned as never, { misfireGraceMs: 10_000 });
+    await replicas.clock.advance(MINUTE + 30_000);
+    expect(a.observer.of('warning')).toMatchObject([{ code: 'ONLY_FAILED' }]);
+    expect([runs, a.observer.of('occurrencesMissed').length]).toEqual([[], 1]);
+  });
+
+  it('keeps a run from making room for an occurrence that it leaves out', async () => {
+    const a = started(isEven, {
+      overlap: 'cancel-other',
+      run: lasting(replicas.clock, 1.5 * MINUTE, { obedient: true }),
+    });
+    await replicas.clock.advance(4 * MINUTE);
+    expect(runEnds(a)).toEqual(['210000 runSucceeded schedule']);
+  });
+
+  it('starts nothing while a function does not answer, says so once, and can stop', async () => {
     const a = started(() => new Promise(() => undefined));
     await replicas.clock.advance(3 * MINUTE);
+    expect(a.observer.of('warning')).toMatchObject([{ code: 'ONLY_FAILED' }]);
     await Promise.all([a.pool.stop(), replicas.clock.advance(1_000)]);
     expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: true }]);
   });
