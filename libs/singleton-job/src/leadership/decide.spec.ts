@@ -127,7 +127,12 @@ describe('what earlier leaders leave', () => {
     ['is in the record', { fencingToken: 5, lastScheduledAt: 4, run }, {}, { lastScheduledAt: 4, run }],
     ['is the newest occurrence of the record', { lastScheduledAt: 5 }, { lastScheduledAt: 4 }, { lastScheduledAt: 5 }],
     ['is the newest occurrence remembered', { lastScheduledAt: 4 }, { lastScheduledAt: 5 }, { lastScheduledAt: 5 }],
-    ['is each version of both', { versions: ['1', '2'] }, { versions: ['2', '3'] }, { versions: ['1', '2', '3'] }],
+    [
+      'is each version, the newer ones of the record last',
+      { versions: ['2', '3'] },
+      { versions: ['1', '2'] },
+      { versions: ['1', '2', '3'] },
+    ],
     ['is the end of a run that outlived its term', { fencingToken: 5, run }, outlived, { run: ended }],
     ['is remembered where the record is gone', {}, outlived, { run: ended }],
     ['is the run of a later term, if one was there', { fencingToken: 6, run: later }, outlived, { run: later }],

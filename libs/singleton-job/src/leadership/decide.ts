@@ -4,7 +4,7 @@
  */
 import { leaseOf, replicaOf } from '../store/lease-id.js';
 import { type Order } from './orders.js';
-import { type JobRecord, type OwnFields, type RunFacts, type SeenRecord } from './record.js';
+import { type JobRecord, KEPT_VERSIONS, type OwnFields, type RunFacts, type SeenRecord } from './record.js';
 import { type OwnTerm, type Term } from './term.js';
 import { type View } from './view.js';
 
@@ -115,7 +115,8 @@ export function leftBehind(
   // a claim without an answer may be there, with an earlier time if the clock of the store was set back
   const aheadBy = (field: 'occurrence' | 'startedAt'): number => (own.run?.[field] ?? -1) - (value.run?.[field] ?? -1);
   const run = isMine && (aheadBy('occurrence') || aheadBy('startedAt')) >= 0 ? own.run : value.run;
-  const versions = [...new Set([...(value.versions ?? []), ...(own.versions ?? [])])];
+  // the newest last: an earlier leader remembers older ones
+  const versions = [...new Set([...(own.versions ?? []), ...(value.versions ?? [])])].slice(-KEPT_VERSIONS);
   return {
     ...(lastScheduledAt > -Infinity && { lastScheduledAt }),
     ...(run !== undefined && { run }),

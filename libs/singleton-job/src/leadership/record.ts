@@ -29,6 +29,9 @@ export interface Command {
   readonly outcome?: string;
 }
 
+/** A record keeps so many versions, so that a replica of the last deploy, which leads again, does not run its own. */
+export const KEPT_VERSIONS = 10;
+
 /**
  * The record of a job or a lock. The leader writes `holder`, `fencingToken`, `incarnation`, `schedule`,
  * `lastScheduledAt`, `run`, `versions` and `moved`. Any replica writes `pausedAt`, or a `command` over one that is

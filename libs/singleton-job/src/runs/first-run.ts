@@ -1,9 +1,6 @@
-import { type OwnFields } from '../leadership/record.js';
+import { KEPT_VERSIONS, type OwnFields } from '../leadership/record.js';
 import { factsOf } from './run.js';
 import { type TickLoopParts } from './tick-loop.js';
-
-/** A record keeps so many versions, so that a replica of the last deploy, which leads again, does not run its own. */
-const KEPT_VERSIONS = 10;
 
 /** What a claim adds to note the version of the job as run. Empty: it has none, or that is noted. */
 export function versionNote({ job: { version }, term }: TickLoopParts): Pick<OwnFields, 'versions'> {
