@@ -2,6 +2,7 @@ import { formatDuration, parseDuration } from '../../base/text/duration.js';
 import { InvalidScheduleError } from '../invalid-schedule.error.js';
 
 const QUARTZ_WEEKDAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
+const WEEKDAYS = ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'];
 /** A value of a weekday field, not a step. */
 const NUMBER = /(?<=^|[,-])[1-7]/g;
 
@@ -34,15 +35,15 @@ export function refuseOtherPrograms(words: string): void {
   if (words.includes('?') && fields.at(-1)?.search(NUMBER) !== -1)
     refuse(
       'names of weekdays beside a ?',
-      `where ? comes from, 1 is Sunday, and here Monday. Write '${named(fields)}'`,
+      `1 is Monday here and in Spring, and Sunday in Quartz and AWS. Write '${named(fields, WEEKDAYS)}' or '${named(fields)}'`,
     );
 }
 
-/** With names for the weekdays, where their numbers are those of Quartz. */
-function named(fields: readonly string[]): string {
+/** With names for the weekdays, where their numbers may be those of Quartz. */
+function named(fields: readonly string[], names = QUARTZ_WEEKDAYS): string {
   const weekday = fields.at(-1) ?? '';
   const isOfQuartz = fields.some((field) => field.includes('?'));
-  const name = (number: string): string => QUARTZ_WEEKDAYS[Number(number) - 1] ?? number;
+  const name = (number: string): string => names[Number(number) - 1] ?? number;
   return [...fields.slice(0, -1), isOfQuartz ? weekday.replaceAll(NUMBER, name) : weekday]
     .join(' ')
     .replaceAll('?', '*');
