@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { onAbort } from '../base/time/on-abort.js';
 import { labelOf } from '../leadership/record.js';
 import { type Term } from '../leadership/term.js';
@@ -26,6 +27,8 @@ export class LockHandle implements AsyncDisposable {
     this.fencingToken = term.fencingToken;
     this.#term = term;
     this.#release = release;
+    // the holder may wait for many things at once, and Node 20 would warn about a leak
+    setMaxListeners(0, this.#loss.signal);
     onAbort(term.signal, this.#lose.bind(this, 'may be held by another holder now'));
   }
 
