@@ -22,6 +22,7 @@ describe('a class name is', () => {
     ['not lasting if it is from a minifier that ran out of two letters', 'aBc', 'aBc', 'class{}', MINIFIED('aBc')],
     ['not lasting if a bundler has added a number', 'Prices2', 'Prices2', 'class Prices2 {}', BUNDLED('Prices2')],
     ['not lasting if it begins with that of a bundler', '_Prices', '_Prices', 'class _Prices {}', BUNDLED('_Prices')],
+    ['not lasting if it begins with its file', 'prices_Prices', 'prices_Prices', 'class{}', BUNDLED('prices_Prices')],
     ['lasting if a variable names the subclass', 'Prices', undefined, 'class {}', undefined],
     ['not lasting if it changed later', 'Prices-1f3a', 'Prices', 'class Prices {}', AT_RUN_TIME],
     ['not lasting if it came later', 'Prices', '', 'class {}', AT_RUN_TIME],
