@@ -81,7 +81,9 @@ export class MysqlServer extends OwnServer {
     const share = [`--lc-messages-dir=${this.#share}`, `--character-sets-dir=${this.#share}/charsets`];
     const own = this.#isMariadb ? [...share, '--innodb-log-file-size=8M'] : ['--mysqlx=OFF'];
     const small = ['--innodb-buffer-pool-size=16M', '--performance-schema=off'];
-    return ['--no-defaults', `--datadir=${this.#data}`, ...own, ...small];
+    // a server removes the temporary tables of others that start beside it
+    const files = [`--datadir=${this.#data}`, `--tmpdir=${this.dir}`];
+    return ['--no-defaults', ...files, ...own, ...small];
   }
 
   protected override arguments(): readonly string[] {
