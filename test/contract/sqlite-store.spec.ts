@@ -11,6 +11,7 @@ import {
   type SqliteStoreOptions,
 } from '../../libs/singleton-job/src/store/sqlite/sqlite-store.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
+import { until } from '../../tools/replicas/until.js';
 import { hammer } from './hammer.js';
 import { isListening, open } from './reporting-store.js';
 
@@ -116,6 +117,33 @@ describe('SQLite', () => {
     expect(second.incarnation.isFirst).toBe(false);
     expect(second.incarnation.id).not.toBe(first.incarnation.id);
     await opened.store.close();
+  });
+
+  it('is on the new file when the old one is replaced while it connects', async () => {
+    const file = newFile();
+    await (await listen(file)).store.close();
+    const old = new (await loadSqlite())(file);
+    old.exec('BEGIN IMMEDIATE');
+    const a = open(newStore(file));
+    await delay(50);
+    for (const end of ['', '-wal', '-shm']) rmSync(file + end);
+    const b = await listen(file);
+    old.exec('ROLLBACK');
+    old.close();
+    await isListening(a);
+    expect(a.events).toEqual(['disconnected', 'connected', 'listening']);
+    const { incarnation } = await b.store.sync({ ...LOOKS, grant: ['b.1@10000'] });
+    await expect(a.store.sync(LOOKS)).resolves.toMatchObject({ incarnation });
+    await Promise.all([a.store.close(), b.store.close()]);
+  });
+
+  it('notices within a second that the file is deleted', async () => {
+    const file = newFile();
+    const { store, disconnected } = await listen(file);
+    rmSync(file);
+    await until('it is noticed', () => disconnected.length > 0, { withinMs: 1_500 });
+    expect(disconnected[0]?.message).toContain(`the file ${file} was deleted or replaced`);
+    await store.close();
   });
 
   it.each([

@@ -59,13 +59,14 @@ interface SqliteFileParts extends SqlSessionParts {
  */
 export class SqliteFile extends SqlSession<SqliteFileParts> {
   readonly #database: Database;
-  #inode = 0;
+  readonly #inode: number;
   #watcher: FSWatcher | undefined;
   #looks: NodeJS.Timeout | undefined;
 
   constructor(Database: DatabaseConstructor, parts: SqliteFileParts) {
     super(parts);
     this.#database = new Database(parts.path);
+    this.#inode = inodeOf(parts.path);
   }
 
   /** A file that was made again has another id, and one that was copied back has another inode. */
@@ -76,25 +77,17 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   }
 
   async connect(): Promise<void> {
-    await this.repeat(() => this.query('PRAGMA journal_mode = WAL'));
+    await this.repeat(() => this.#onFile((query) => query('PRAGMA journal_mode = WAL')));
     await this.query('PRAGMA synchronous = FULL');
-    await super.transaction(async (query) => {
+    await this.transaction(async (query) => {
       for (const table of TABLES) await query(table);
       await query('INSERT OR IGNORE INTO singleton_job_file VALUES (1, ?)', randomUUID());
     });
-    this.#inode = inodeOf(this.parts.path);
     this.#watch();
   }
 
   override transaction<T>(task: (query: Query) => Promise<T>): Promise<T> {
-    return super.transaction((query) => {
-      const { path, lost } = this.parts;
-      if (inodeOf(path) === this.#inode) return task(query);
-      // no other process would see what is written
-      const error = new Error(`the file ${path} was deleted or replaced`);
-      lost(error);
-      throw error;
-    });
+    return super.transaction(() => this.#onFile(task));
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
@@ -114,10 +107,19 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     return BUSY.includes(resultCode(error) ?? 0);
   }
 
+  /** Fails when the path leads to another file: no other process would see what is written. */
+  async #onFile<T>(task: (query: Query) => Promise<T>): Promise<T> {
+    const { path, lost } = this.parts;
+    if (inodeOf(path) === this.#inode) return task(this.query);
+    const error = new Error(`the file ${path} was deleted or replaced`);
+    lost(error);
+    throw error;
+  }
+
   #watch(): void {
     const { path, look, lost } = this.parts;
     if (look === undefined) return;
-    const lookNow = (): void => void look(this.query).catch(lost);
+    const lookNow = (): void => void this.#onFile(look).catch(lost);
     const lookSoon = (): void => void setTimeout(lookNow, READABLE_AFTER_MS).unref();
     this.#watcher = watch(`${path}-wal`, { persistent: false }, lookSoon).on('error', lost);
     this.#looks = setInterval(lookNow, LOOK_EVERY_MS).unref();
