@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, renameSync, rmSync, statfsSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { loadSqlite } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
+import { loadSqlite, SqliteFile } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
 import {
   isOnNetwork,
   SqliteStore,
@@ -81,6 +81,35 @@ describe('SQLite', () => {
     // the first one was written over
     expect(b.hints.slice(1)).toEqual(['*']);
     await Promise.all([a.store.close(), b.store.close()]);
+  });
+
+  it('passes on a hint within a second, with a warning, where the system reports no changes', async () => {
+    const Database = await loadSqlite();
+    /** Another file, so that the one to watch does not exist. */
+    class Elsewhere extends Database {
+      constructor(path: string) {
+        super(`${path}.elsewhere`);
+      }
+    }
+    class UnwatchedStore extends SqliteStore {
+      protected override async newSession(...args: Parameters<SqliteStore['newSession']>): Promise<SqliteFile> {
+        const session = await super.newSession(...args);
+        session.end();
+        return new SqliteFile(Elsewhere, session['parts']);
+      }
+    }
+    const { store, warnings, disconnected } = open(
+      new UnwatchedStore({ connection: `sqlite:${newFile()}`, projectName: 'shop' }),
+    );
+    const hints: unknown[] = [];
+    store.addListener({ hint: (names) => hints.push(names) });
+    await store.publish(['x:lock']);
+    await until('the hint arrives', () => hints.length > 0, { withinMs: 1_500 });
+    expect(warnings).toMatchObject([
+      { code: 'HINTS_NOT_DELIVERED', message: expect.stringContaining('ENOENT') as unknown },
+    ]);
+    expect(disconnected).toEqual([]);
+    await store.close();
   });
 
   it('never waits for a file that another process has locked, and answers when it is free', async () => {

@@ -51,6 +51,8 @@ interface SqliteFileParts extends SqlSessionParts {
   readonly path: string;
   /** Called when a process may have changed the file, and once a second. */
   readonly look: ((query: Query) => Promise<void>) | undefined;
+  /** Called where the system reports no changes: it looks once a second all the same. */
+  readonly unwatched: (reason: unknown) => void;
 }
 
 /**
@@ -117,12 +119,16 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   }
 
   #watch(): void {
-    const { path, look, lost } = this.parts;
+    const { path, look, lost, unwatched } = this.parts;
     if (look === undefined) return;
     const lookNow = (): void => void this.#onFile(look).catch(lost);
     const lookSoon = (): void => void setTimeout(lookNow, READABLE_AFTER_MS).unref();
-    this.#watcher = watch(`${path}-wal`, { persistent: false }, lookSoon).on('error', lost);
     this.#looks = setInterval(lookNow, LOOK_EVERY_MS).unref();
+    try {
+      this.#watcher = watch(`${path}-wal`, { persistent: false }, lookSoon).on('error', unwatched);
+    } catch (error: unknown) {
+      unwatched(error);
+    }
   }
 }
 

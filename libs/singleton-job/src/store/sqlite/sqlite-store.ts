@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type Lost } from '../connection.js';
-import { hintText, namesIn } from '../hints.js';
+import { hintText, messagesMissing, namesIn } from '../hints.js';
 import { type ServerStoreOptions } from '../server-store.js';
 import { type Query } from '../sql/sql-session.js';
 import { SqlStore } from '../sql/sql-store.js';
@@ -44,11 +44,15 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
     if (isOnNetwork(statfsSync(dirname(path))))
       throw misconfigured(`${path} is on a network file system, where locks do not hold: name a file on a local disk`);
     const look = this.options.subscribes === false ? undefined : this.#readHint.bind(this);
-    return new SqliteFile(await loadSqlite(), { path, look, lost, silenceMs: this.silenceMs });
+    const unwatched: Lost = (reason) => {
+      this.listeners.warn(messagesMissing(this.name, messageOf(reason)));
+    };
+    return new SqliteFile(await loadSqlite(), { path, look, lost, unwatched, silenceMs: this.silenceMs });
   }
 
   protected override ready(): void {
     super.ready();
+    // also where they arrive up to a second late
     this.listeners.listening(this.options.subscribes !== false);
   }
 
