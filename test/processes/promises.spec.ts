@@ -90,7 +90,8 @@ describe.each([
   it.concurrent(
     'P1, P6: a leader that is suspended past its lease starts nothing, and its run is aborted',
     async () => {
-      await using workers = await Workers.start(server.url, LONG_RUNS);
+      // however late another replica follows, the run has not ended by itself
+      await using workers = await Workers.start(server.url, { ...LONG_RUNS, PRICE_TICK_SLOW_FOR: '10m' });
       const run = await workers.freshRun('price-tick');
       const leader = workers.leaderOf('price-tick');
       const suspendedAtMs = leader.suspend();
