@@ -41,7 +41,7 @@ export async function collectedMetrics(): Promise<ResourceMetrics> {
   notify('leadershipGained', { job, fencingToken: 1, because: 'first' });
   notify('leadershipLost', { job, fencingToken: 1, reason: 'expired' });
   notify('leadershipReleased', { job, fencingToken: 1, reason: 'shutdown', confirmed: true, runInFlight: false });
-  notify('leaseRenewed', { job, fencingToken: 1, roundTripMs: 1, clockOffsetMs: 250 });
+  notify('heartbeatAnswered', { roundTripMs: 1, clockOffsetMs: 250 });
   notify('runStarted', RUN);
   notify('runSucceeded', { ...RUN, durationMs: 1 });
   notify('runFailed', { ...RUN, durationMs: 1, error: new Error('no') });

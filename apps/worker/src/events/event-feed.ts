@@ -28,7 +28,7 @@ export class EventFeed implements JobObserver {
   onEvent(happened: JobEvent): void {
     this.events.next(happened);
     const { event, payload } = happened;
-    if (event === 'leaseRenewed') return;
+    if (event === 'heartbeatAnswered') return;
     const message = this.#stamped({ event, payload: payloadAsJson(payload) });
     if (this.#held === undefined) send(message);
     else this.#held.push(message);

@@ -72,7 +72,7 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   const replica: Replica = new Replica({ store, clock, random, id, ...timing, observer: reports, backup });
   const pool: JobPool = new JobPool(options, { clock, replica, notify, interceptors });
   const registry = new SingletonJobRegistry(options, pool, replica, statistics);
-  const health = new SingletonJobHealth(options, pool, replica, reports);
+  const health = new SingletonJobHealth(options, pool, replica, reports.outages);
   const locks = new LockService({ options, replica, storeName: store.name });
   return { replica, pool, registry, health, locks, heartbeatThread, observers, interceptors };
 }

@@ -197,6 +197,7 @@ export class Election {
     try {
       this.#look();
       this.candidate.looked?.();
+      this.replica.observer.looked?.(this);
     } catch (error) {
       // an error of the library stops no other election, and this one tries again when it has seen the record again
       if (!this.#hasFailed) {

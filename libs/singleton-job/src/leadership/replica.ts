@@ -30,6 +30,8 @@ export interface ReplicaObserver {
   released?(term: OwnTerm, release: TermRelease): void;
   /** An answer of the store, which another replica may have written. */
   seen?(election: Election, record: SeenRecord): void;
+  /** The election has looked at what was seen. */
+  looked?(election: Election): void;
   /** The election can neither take nor keep the record. Called once until it has taken it again. */
   failed?(election: Election, error: unknown): void;
   /** Called before its records are looked at. `isNew`: it shows another incarnation than the answer before. */

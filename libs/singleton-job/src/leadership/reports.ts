@@ -4,6 +4,7 @@ import { runnerFailed, scheduleDiffers } from '../base/events/warnings.js';
 import { type Clock } from '../base/time/clock.js';
 import { replicaOf } from '../store/lease-id.js';
 import { type StoreListener, type SyncResult } from '../store/store.js';
+import { type Candidate } from './candidate.js';
 import { type Election } from './election.js';
 import { type Sync } from './heartbeat.js';
 import { Outages } from './outages.js';
@@ -11,14 +12,20 @@ import { jobOf, labelOf, type SeenRecord } from './record.js';
 import { type ReplicaObserver, type TermRelease } from './replica.js';
 import { type Term } from './term.js';
 
-type TermEvent = 'leadershipGained' | 'leadershipLost' | 'leadershipReleased' | 'leaseRenewed';
+type TermEvent = 'leadershipGained' | 'leadershipLost' | 'leadershipReleased';
+
+interface Told {
+  readonly leader?: string | undefined;
+  readonly pausedAt?: number | undefined;
+}
 
 /** Turns what a replica tells into the events of the library. Locks have only the events of the store. */
-export class Reports extends Outages implements ReplicaObserver, StoreListener {
-  /** Of the newest answer. */
-  #timing = { roundTripMs: 0, clockOffsetMs: 0 };
+export class Reports implements ReplicaObserver, StoreListener {
+  readonly outages = new Outages(this.parts.clock, this.parts.notify);
   /** The schedule of a leader that was reported to differ, by job. */
   readonly #otherSchedules = new Map<string, string>();
+  /** The replica that was told to lead, and since when the job was told to be paused. */
+  readonly #told = new WeakMap<Candidate, Told>();
 
   constructor(
     private readonly parts: {
@@ -27,9 +34,7 @@ export class Reports extends Outages implements ReplicaObserver, StoreListener {
       readonly storeName: string;
       readonly scheduleOf: (job: string) => string | undefined;
     },
-  ) {
-    super(parts.clock, parts.notify);
-  }
+  ) {}
 
   gained(term: Term): void {
     const { because, after } = term.backlog;
@@ -45,26 +50,54 @@ export class Reports extends Outages implements ReplicaObserver, StoreListener {
   }
 
   disconnected(error: Error): void {
-    this.report(error);
+    this.outages.report(error);
+  }
+
+  syncFailed(error: unknown): void {
+    this.outages.syncFailed(error);
+  }
+
+  wrote(failure: unknown): void {
+    this.outages.wrote(failure);
   }
 
   synced({ sent }: Sync, { time }: SyncResult, isNew: boolean): void {
-    const { clock } = this.parts;
-    this.answered(sent.now, isNew);
+    const { clock, notify } = this.parts;
+    this.outages.answered(sent.now, isNew);
     // assuming that request and answer take equally long
-    this.#timing = { roundTripMs: clock.now() - sent.now, clockOffsetMs: time - (sent.wall + clock.wallNow()) / 2 };
+    const clockOffsetMs = time - (sent.wall + clock.wallNow()) / 2;
+    notify('heartbeatAnswered', { roundTripMs: clock.now() - sent.now, clockOffsetMs });
   }
 
   seen({ name, term }: Election, record: SeenRecord): void {
     const job = jobOf(name);
     if (record.isUnreadable === true) {
-      this.report(unreadable(name, this.parts.storeName), labelOf(name));
+      this.outages.report(unreadable(name, this.parts.storeName), labelOf(name));
       return;
     }
-    this.allowed(labelOf(name));
-    if (job === undefined) return;
-    if (term === undefined) this.#lookAtSchedule(job, record);
-    else if (term.holder === record.value?.holder) this.#ofTerm('leaseRenewed', term, this.#timing);
+    this.outages.allowed(labelOf(name));
+    if (job !== undefined && term === undefined) this.#lookAtSchedule(job, record);
+  }
+
+  /** Tells whom this replica follows, and whether the job is paused. */
+  looked({ name, candidate, isWanted, seen, leader, pausedAt, term }: Election): void {
+    const { notify } = this.parts;
+    const job = jobOf(name);
+    // a record that cannot be read says nothing of a pause
+    if (job === undefined || !isWanted || seen.last.isUnreadable === true) return;
+    const before: Told = this.#told.get(candidate) ?? {};
+    const followed = term === undefined ? (leader ?? before.leader) : undefined;
+    if (followed === before.leader && pausedAt === before.pausedAt) return;
+    this.#told.set(candidate, { leader: followed, pausedAt });
+    if (followed !== undefined && followed !== before.leader) notify('leaderChanged', { job, leader: followed });
+    if (pausedAt === before.pausedAt) return;
+    // another pause may have begun since the last look. Without a write of anybody: the record is older than the pause,
+    // or gone
+    const reason = seen.last.revision < (before.pausedAt ?? 0) ? 'data-lost' : 'resumed';
+    // an older record may show an older pause: then the job does not run again
+    if (before.pausedAt !== undefined && (reason === 'resumed' || pausedAt === undefined))
+      notify('jobResumed', { job, pausedAt: new Date(before.pausedAt), reason });
+    if (pausedAt !== undefined) notify('jobPaused', { job, pausedAt: new Date(pausedAt) });
   }
 
   failed({ name }: Election, error: unknown): void {

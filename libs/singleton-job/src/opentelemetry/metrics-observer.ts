@@ -42,10 +42,9 @@ export function metricsObserver(
     },
     leadershipLost: countTransition,
     leadershipReleased: countTransition,
-    leaseRenewed: (renewed) => {
-      // without the job: both belong to the process and its store
-      heartbeatDuration.record(renewed.roundTripMs / MS_PER_SECOND);
-      ({ clockOffsetMs } = renewed);
+    heartbeatAnswered: (heartbeat) => {
+      heartbeatDuration.record(heartbeat.roundTripMs / MS_PER_SECOND);
+      ({ clockOffsetMs } = heartbeat);
     },
     runStarted: ({ job, cause, scheduledAt, startedAt }) => {
       if (cause === 'trigger') return;
@@ -83,8 +82,6 @@ export function metricsObserver(
   const observe = (result: BatchObservableResult): void => {
     const jobs = registry.list().filter(({ role }) => role !== 'disabled');
     for (const status of jobs) observeJob(result, status);
-    // only a leader measures it, at heartbeats: without one the last value is out of date
-    if (!jobs.some(({ role }) => role === 'leader')) clockOffsetMs = 0;
     result.observe(clockOffset, clockOffsetMs / MS_PER_SECOND);
   };
   meter.addBatchObservableCallback(observe, gauges);

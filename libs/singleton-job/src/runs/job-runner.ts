@@ -34,8 +34,6 @@ export class JobRunner implements Candidate {
   /** Ends the ticks of the present term: with a reason if it is a release. Undefined: nothing of a term runs. */
   #quit: AbortController | undefined;
   #failures = 0;
-  /** The replica that it was told to follow, and since when the job was told to be paused. */
-  #told: { leader?: string | undefined; pausedAt?: number | undefined } = {};
 
   constructor(
     private readonly parts: RunnerParts,
@@ -85,27 +83,6 @@ export class JobRunner implements Candidate {
 
   drain(reason: Reason<'leadershipReleased'>): void {
     this.#quit?.abort(reason);
-  }
-
-  /** Tells whom this replica follows, and whether the job is paused. */
-  looked(): void {
-    const { notify, job } = this.parts;
-    // a record that cannot be read says nothing of a pause
-    if (this.election?.isWanted !== true || this.election.seen.last.isUnreadable === true) return;
-    const { seen, leader, pausedAt, term } = this.election;
-    const before = this.#told;
-    const followed = term === undefined ? (leader ?? before.leader) : undefined;
-    this.#told = { leader: followed, pausedAt };
-    if (followed !== undefined && followed !== before.leader)
-      notify('leaderChanged', { job: job.name, leader: followed });
-    if (pausedAt === before.pausedAt) return;
-    // another pause may have begun since the last look. Without a write of anybody: the record is older than the pause,
-    // or gone
-    const reason = seen.last.revision < (before.pausedAt ?? 0) ? 'data-lost' : 'resumed';
-    // an older record may show an older pause: then the job does not run again
-    if (before.pausedAt !== undefined && (reason === 'resumed' || pausedAt === undefined))
-      notify('jobResumed', { job: job.name, pausedAt: new Date(before.pausedAt), reason });
-    if (pausedAt !== undefined) notify('jobPaused', { job: job.name, pausedAt: new Date(pausedAt) });
   }
 
   /**

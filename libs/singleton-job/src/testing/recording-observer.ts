@@ -29,10 +29,10 @@ export class RecordingObserver implements JobObserver {
   /**
    * One line for each event, such as `500 runStarted` or `1000 tickDropped overlap`: time, event, and reason if there
    * is one. With several jobs the name of the job comes before the reason: `500 runStarted price-tick schedule`.
-   * Renewals are left out.
+   * Heartbeats are left out.
    */
   get eventLines(): string[] {
-    const shown = this.events.filter(({ event }) => event !== 'leaseRenewed');
+    const shown = this.events.filter(({ event }) => event !== 'heartbeatAnswered');
     const jobs = new Set(shown.flatMap(({ payload }) => jobOf(payload)));
     return shown.map(({ atMs, event, payload }) =>
       [Math.round(atMs), event, ...(jobs.size > 1 ? jobOf(payload) : []), ...why(payload)].join(' '),

@@ -53,11 +53,8 @@ export interface JobEvents {
     readonly runInFlight: boolean;
   };
 
-  /**
-   * A heartbeat has read the record of a job that this replica leads: at least every third one does. Not called for a
-   * request that was not answered, nor for locks of `LockService`.
-   */
-  leaseRenewed: Pick<RunInfo, 'job' | 'fencingToken'> & {
+  /** The store has answered a heartbeat of this replica, whether it leads a job or not. */
+  heartbeatAnswered: {
     /** From the request until its answer, in milliseconds. */
     readonly roundTripMs: number;
     /** How far the clock of the store is ahead of this replica's, in milliseconds. It is exact to half a round trip. */
@@ -307,7 +304,7 @@ export const EVENT_NAMES: readonly string[] = Object.keys({
   leadershipGained: true,
   leadershipLost: true,
   leadershipReleased: true,
-  leaseRenewed: true,
+  heartbeatAnswered: true,
   leaderChanged: true,
   jobPaused: true,
   jobResumed: true,
