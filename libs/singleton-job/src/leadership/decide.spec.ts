@@ -4,7 +4,7 @@ import { type Order } from './orders.js';
 import { ABSENT, type JobRecord, type OwnFields, type SeenRecord, seenRecord } from './record.js';
 
 /** A new process `a`, in an incarnation that began at 1,000 by the clock of the store. */
-const SIGHT: decide.Sight = {
+const STORE: decide.SeenStore = {
   replicaId: 'a',
   incarnation: { id: 'now', since: 1_000, isFirst: false },
   metAt: { now: 50, wall: 5_000 },
@@ -12,7 +12,7 @@ const SIGHT: decide.Sight = {
   longestLifeMs: 10_000,
   leases: new Map(['a.1@10000', 'b.1@10000'].map((lease) => [lease, 4_000])),
 };
-const FIRST = { incarnation: { ...SIGHT.incarnation, isFirst: true } };
+const FIRST = { incarnation: { ...STORE.incarnation, isFirst: true } };
 const SAW_ANOTHER = { sawAnother: true };
 const UNREADABLE: SeenRecord = { ...ABSENT, isUnreadable: true };
 
@@ -32,7 +32,7 @@ describe('a record', () => {
     ['free', 'an own attempt whose lease has ended', of('a.2@10000#7')],
     ['free', 'an own attempt of an older incarnation', of('a.1@10000#6', 'old')],
   ])('is %s if it names %s', (is, _by, seen) => {
-    expect(decide.standing(seen, SIGHT)).toBe(is);
+    expect(decide.ownership(seen, STORE)).toBe(is);
   });
 });
 
@@ -44,12 +44,12 @@ describe('the value of a record', () => {
 
 describe('the grace period', () => {
   const times = { now: 100, storeNow: 1_250, lifeMs: 10_000 };
-  const bySince = times.now + SIGHT.incarnation.since + 10_000 - times.storeNow;
-  const byOwnClock = SIGHT.metAt.now + 10_000;
+  const bySince = times.now + STORE.incarnation.since + 10_000 - times.storeNow;
+  const byOwnClock = STORE.metAt.now + 10_000;
   const older = record({ holder: 'b.1@10000#1', incarnation: 'old' });
   const ofNow = record({ incarnation: 'now' });
   const released = record({ incarnation: 'old' });
-  const asMet = { ...ofNow, isAsMet: true };
+  const unchanged = { ...ofNow, isUnchanged: true };
   const steered = record({ incarnation: 'now', steeredIn: 'now' });
 
   it.each<[string, number, SeenRecord, object]>([
@@ -64,17 +64,17 @@ describe('the grace period', () => {
     ['is not for a record without a holder in a first start', -Infinity, released, FIRST],
     ['is for a record with a holder in a first start', bySince, older, FIRST],
   ])('%s', (_rule, end, seen, but) => {
-    expect(decide.graceEndsAt(seen, { ...SIGHT, ...but }, { ...times, ...but })).toBe(end);
+    expect(decide.graceEndsAt(seen, { ...STORE, ...but }, { ...times, ...but })).toBe(end);
   });
 
   it.each<[string, number, SeenRecord, object]>([
     ['counts from the own clock: a server of before may come back', byOwnClock, older, { storeNow: 99_000 }],
     ['is not for a record that was written since this one was met', -Infinity, ofNow, {}],
-    ['is for a record that was written before', byOwnClock, asMet, {}],
+    ['is for a record that was written before', byOwnClock, unchanged, {}],
     ['is for a record of before with a command', byOwnClock, steered, {}],
     ['is for an absent record, also in a first start', byOwnClock, ABSENT, FIRST],
   ])('after another incarnation %s', (_rule, end, seen, but) => {
-    expect(decide.graceEndsAt(seen, { ...SIGHT, ...SAW_ANOTHER, ...but }, { ...times, ...but })).toBe(end);
+    expect(decide.graceEndsAt(seen, { ...STORE, ...SAW_ANOTHER, ...but }, { ...times, ...but })).toBe(end);
   });
 });
 
@@ -85,8 +85,8 @@ describe('the wait before a take', () => {
     ['grows with the number of replicas', { others: 9, led: 0, jobs: 10 }, 22.5],
     ['is three times as long with a fair share of jobs', { others: 1, led: 5, jobs: 10 }, 7.5],
     ['takes one job for a fair share at least', { others: 9, led: 1, jobs: 1 }, 67.5],
-  ])('%s', (_rule, crowd, mostMs) => {
-    expect([0, 0.5, 1].map((random) => decide.takeDelayMs(crowd, () => random))).toEqual([0, mostMs / 2, mostMs]);
+  ])('%s', (_rule, spread, mostMs) => {
+    expect([0, 0.5, 1].map((random) => decide.takeDelayMs(spread, () => random))).toEqual([0, mostMs / 2, mostMs]);
   });
 });
 
@@ -102,13 +102,13 @@ describe('claims are lost', () => {
     ['up to the begin of the incarnation, of an older record', 9_000, older, { since: 9_000 }],
     ['up to when it was met, if the clock of the store is behind', 5_000, older, {}],
   ])('%s', (_rule, until, seen, { since = 1_000, storeNow = 0, wallNow = 0 }) => {
-    const sight = { ...SIGHT, incarnation: { ...SIGHT.incarnation, since } };
-    expect(decide.claimsLostUntil(seen, sight, storeNow, wallNow)).toBe(until);
+    const store = { ...STORE, incarnation: { ...STORE.incarnation, since } };
+    expect(decide.claimsLostUntil(seen, store, storeNow, wallNow)).toBe(until);
   });
 
   it('up to when the incarnation was met, if data of before may have come back', () => {
-    const until = (seen: SeenRecord) => decide.claimsLostUntil(seen, { ...SIGHT, ...SAW_ANOTHER }, 0, 0);
-    expect([until(ofNow), until({ ...ofNow, isAsMet: true })]).toEqual([0, 5_000]);
+    const until = (seen: SeenRecord) => decide.claimsLostUntil(seen, { ...STORE, ...SAW_ANOTHER }, 0, 0);
+    expect([until(ofNow), until({ ...ofNow, isUnchanged: true })]).toEqual([0, 5_000]);
   });
 });
 
@@ -165,7 +165,7 @@ describe('a term', () => {
   const takenByOneThatIsGone = record({ ...taken, holder: 'c.1@10000#1', fencingToken: 69 });
   const reclaim = { by: { now: 900, wall: 900 }, before: ABSENT };
   const step = (seen: SeenRecord, mustReclaim: boolean) =>
-    decide.termStep({ holder, fencingToken: 70, own: {}, reclaim: mustReclaim ? reclaim : undefined }, seen, SIGHT);
+    decide.termStep({ holder, fencingToken: 70, own: {}, reclaim: mustReclaim ? reclaim : undefined }, seen, STORE);
 
   it.each<[string, decide.TermStep, SeenRecord]>([
     ['goes on while the record names it', 'serve', record(ours)],
@@ -203,7 +203,7 @@ describe('a write of a term', () => {
   const [older, newer] = [record({ pausedAt: 1 }, 900), record(own, 1_200)];
   const write = (there: SeenRecord, { before = ABSENT, ...term }: { order?: Order; before?: SeenRecord }) => {
     const reclaim = { by: { now: 900, wall: 900 }, before };
-    return decide.patched(there, { holder: 'h', fencingToken: 7, own: {}, reclaim, ...term }, term.order, 'now');
+    return decide.recordOfTerm(there, { holder: 'h', fencingToken: 7, own: {}, reclaim, ...term }, term.order, 'now');
   };
 
   it.each<[string, JobRecord, object, JobRecord]>([
@@ -219,7 +219,7 @@ describe('a write of a term', () => {
   });
 
   it('leaves a record without a holder at the end, and with what the term leaves', () => {
-    const value = decide.released({ holder: 'x', fencingToken: 7, pausedAt: 5 }, { run }, 'now');
+    const value = decide.recordWithoutHolder({ holder: 'x', fencingToken: 7, pausedAt: 5 }, { run }, 'now');
     expect(value).toEqual({ fencingToken: 7, pausedAt: 5, run, incarnation: 'now' });
   });
 });

@@ -9,42 +9,42 @@ import { type OwnTerm, type Term } from './term.js';
 import { type View } from './view.js';
 
 /** What was seen of the store. */
-export type Sight = Pick<View, 'replicaId' | 'incarnation' | 'metAt' | 'sawAnother' | 'longestLifeMs' | 'leases'>;
+export type SeenStore = Pick<View, 'replicaId' | 'incarnation' | 'metAt' | 'sawAnother' | 'longestLifeMs' | 'leases'>;
 
 /** What a replica knows of a term of its own, beside the record. */
 type TermFacts = Pick<OwnTerm, 'holder' | 'fencingToken' | 'own' | 'reclaim'>;
 
 /** Whether the holder has written the record in the present incarnation. */
-export function isOfNow(value: JobRecord | undefined, { incarnation }: Pick<Sight, 'incarnation'>): boolean {
+export function isOfNow(value: JobRecord | undefined, { incarnation }: Pick<SeenStore, 'incarnation'>): boolean {
   return value?.incarnation === incarnation.id;
 }
 
 /**
  * Whether a pause or a command in the record stays there: its holder has written the record in this incarnation, or
- * will build on it when it writes the record again. See {@link patched}.
+ * will build on it when it writes the record again. See {@link recordOfTerm}.
  */
-export function isSettled(value: JobRecord, sight: Pick<Sight, 'incarnation'>): boolean {
-  return isOfNow(value, sight) || value.steeredIn === sight.incarnation.id;
+export function isSettled(value: JobRecord, store: Pick<SeenStore, 'incarnation'>): boolean {
+  return isOfNow(value, store) || value.steeredIn === store.incarnation.id;
 }
 
 /**
  * Whether nothing that its holder wrote later can be missing. A server of before that comes back may lack what was
  * written elsewhere since, until the holder writes again: a pause or a command may be of others.
  */
-function isNewest({ value, isAsMet }: SeenRecord, sight: Sight): boolean {
-  if (!isOfNow(value, sight)) return false;
-  return !sight.sawAnother || (isAsMet !== true && value?.steeredIn !== sight.incarnation.id);
+function isNewest({ value, isUnchanged }: SeenRecord, store: SeenStore): boolean {
+  if (!isOfNow(value, store)) return false;
+  return !store.sawAnother || (isUnchanged !== true && value?.steeredIn !== store.incarnation.id);
 }
 
 /**
  * Whether a living leader holds the record, by which this replica has no term. A stray looks so to the other replicas:
  * it names a lease of this one, after a lost answer, a late request or an old snapshot.
  */
-export function standing({ value }: SeenRecord, sight: Sight): 'free' | 'held' | 'stray' {
-  if (value?.holder === undefined || !isOfNow(value, sight)) return 'free';
+export function ownership({ value }: SeenRecord, store: SeenStore): 'free' | 'held' | 'stray' {
+  if (value?.holder === undefined || !isOfNow(value, store)) return 'free';
   const lease = leaseOf(value.holder);
-  if (!sight.leases.has(lease)) return 'free';
-  return replicaOf(lease) === sight.replicaId ? 'stray' : 'held';
+  if (!store.leases.has(lease)) return 'free';
+  return replicaOf(lease) === store.replicaId ? 'stray' : 'held';
 }
 
 /**
@@ -56,12 +56,12 @@ export function standing({ value }: SeenRecord, sight: Sight): 'free' | 'held' |
  */
 export function graceEndsAt(
   record: SeenRecord,
-  sight: Sight,
+  store: SeenStore,
   { now, storeNow, lifeMs }: { readonly now: number; readonly storeNow: number; readonly lifeMs: number },
 ): number {
-  const { incarnation, sawAnother, metAt, longestLifeMs } = sight;
+  const { incarnation, sawAnother, metAt, longestLifeMs } = store;
   // its lease was granted here, so its absence is certain
-  if (isNewest(record, sight)) return -Infinity;
+  if (isNewest(record, store)) return -Infinity;
   const longest = Math.max(lifeMs, longestLifeMs);
   if (sawAnother) return metAt.now + longest;
   if (incarnation.isFirst && record.value?.holder === undefined) return -Infinity;
@@ -78,7 +78,7 @@ export function givenTo({ moved }: JobRecord, storeNow: number): string | undefi
 }
 
 /** How many other replicas are alive, how many records this one holds, and how many jobs it knows. */
-export interface Crowd {
+export interface Spread {
   readonly others: number;
   readonly led: number;
   readonly jobs: number;
@@ -88,7 +88,7 @@ export interface Crowd {
  * How long a replica waits before it takes a free record, so that not all try at once and the least loaded tends to
  * win. None for a lock, and none where no other replica is alive.
  */
-export function takeDelayMs({ others, led, jobs }: Crowd, random: () => number): number {
+export function takeDelayMs({ others, led, jobs }: Spread, random: () => number): number {
   const fairShare = Math.max(jobs / (others + 1), 1);
   return random() * 5 * others * (0.5 + led / fairShare);
 }
@@ -97,9 +97,9 @@ export function takeDelayMs({ others, led, jobs }: Crowd, random: () => number):
  * Occurrences up to then may have been claimed in data that are gone, so they do not run: the time of the take if there
  * is no record, and the moment at which this replica met the incarnation if the record is older. 0: no claim is lost.
  */
-export function claimsLostUntil(record: SeenRecord, sight: Sight, storeNow: number, wallNow: number): number {
+export function claimsLostUntil(record: SeenRecord, store: SeenStore, storeNow: number, wallNow: number): number {
   if (record.value?.fencingToken === undefined) return Math.max(storeNow, Math.ceil(wallNow));
-  return isNewest(record, sight) ? 0 : Math.max(sight.incarnation.since, Math.ceil(sight.metAt.wall));
+  return isNewest(record, store) ? 0 : Math.max(store.incarnation.since, Math.ceil(store.metAt.wall));
 }
 
 /**
@@ -134,11 +134,11 @@ export function interruptedRun(run: RunFacts | undefined, storeNow: number): Run
 export type TermStep = 'serve' | 'reclaim' | 'lost';
 
 /** Another holder, a deleted or an unreadable record ends a term. In a new incarnation the record is written again. */
-export function termStep(term: TermFacts, record: SeenRecord, sight: Sight): TermStep {
+export function termStep(term: TermFacts, record: SeenRecord, store: SeenStore): TermStep {
   const { value } = record;
-  if (value?.holder === term.holder && isOfNow(value, sight)) return 'serve';
+  if (value?.holder === term.holder && isOfNow(value, store)) return 'serve';
   if (term.reclaim === undefined) return 'lost';
-  const isTaken = standing(record, sight) === 'held';
+  const isTaken = ownership(record, store) === 'held';
   const isLater = (value?.fencingToken ?? 0) > term.fencingToken;
   return isTaken || isLater || record.isUnreadable === true ? 'lost' : 'reclaim';
 }
@@ -148,7 +148,12 @@ export function termStep(term: TermFacts, record: SeenRecord, sight: Sight): Ter
  * and what was seen before a new incarnation, so that an old snapshot brings no old pause back; but on what is there if
  * it was steered in this incarnation.
  */
-export function patched(record: SeenRecord, term: TermFacts, order: Order | undefined, incarnation: string): JobRecord {
+export function recordOfTerm(
+  record: SeenRecord,
+  term: TermFacts,
+  order: Order | undefined,
+  incarnation: string,
+): JobRecord {
   const { holder, fencingToken, own, reclaim } = term;
   const { revision = 0, value: before } = reclaim?.before ?? {};
   const isBeforeNewer = revision > record.revision && record.value?.steeredIn !== incarnation;
@@ -160,6 +165,6 @@ export function patched(record: SeenRecord, term: TermFacts, order: Order | unde
 }
 
 /** The record that a term leaves behind, or a stray one. */
-export function released(value: JobRecord, fields: OwnFields, incarnation: string): JobRecord {
+export function recordWithoutHolder(value: JobRecord, fields: OwnFields, incarnation: string): JobRecord {
   return { ...value, ...fields, incarnation, holder: undefined };
 }

@@ -133,7 +133,7 @@ export class Election {
   /** Nothing of it runs or is written, and it leaves no stray as far as it has seen. */
   get isIdle(): boolean {
     if (this.term !== undefined || this.writer.isOpen || !this.candidate.isIdle) return false;
-    return this.seen.record === undefined || this.seen.standing !== 'stray';
+    return this.seen.record === undefined || this.seen.ownership !== 'stray';
   }
 
   /** Whether it may be forgotten. After a write it must have read the record, which may be a stray. */
@@ -250,10 +250,10 @@ export class Election {
   #follow(record: SeenRecord): void {
     const { replica, candidate } = this;
     const { clock } = replica;
-    const { standing } = this.seen;
+    const { ownership } = this.seen;
     if (!this.#wants(record)) {
       this.#takeAt = undefined;
-      const mustRelease = standing === 'stray' && candidate.isIdle;
+      const mustRelease = ownership === 'stray' && candidate.isIdle;
       // in data of before that came back it hides a later leader, who writes the record again
       if (mustRelease && this.#isAt(this.seen.graceEndsAt(candidate.lifeMs)) && this.#mayWrite)
         this.#writeRelease(record.value ?? {});
@@ -265,7 +265,7 @@ export class Election {
       replica.heartbeat.wish(this.name);
       return;
     }
-    if (standing === 'held') {
+    if (ownership === 'held') {
       this.#watch(record);
       return;
     }
@@ -349,7 +349,7 @@ export class Election {
     this.#obey(term, value.command);
     if (term.release !== undefined && candidate.isIdle) {
       this.#end('released');
-      this.#writeRelease(decide.patched(record, term, term.answer, replica.view.incarnation.id));
+      this.#writeRelease(decide.recordOfTerm(record, term, term.answer, replica.view.incarnation.id));
       return;
     }
     const keepAt = this.writer.sentAt + (candidate.forgetAfterMs ?? Infinity) / 3;
@@ -360,7 +360,7 @@ export class Election {
   #save(term: OwnTerm, record: SeenRecord, order?: Order): void {
     if (!this.#mayWrite) return;
     term.leave();
-    const value = decide.patched(record, term, order, this.replica.view.incarnation.id);
+    const value = decide.recordOfTerm(record, term, order, this.replica.view.incarnation.id);
     // after its `until` the caller of a command waits no more
     this.#write({ value, until: order?.until, isPublished: order !== undefined });
   }
@@ -412,7 +412,7 @@ export class Election {
   /** Writes the record without the holder, with what the term leaves. */
   #writeRelease(value: JobRecord): void {
     const left = decide.leftBehind(value, this.seen.lastTerm);
-    this.#write({ value: decide.released(value, left, this.replica.view.incarnation.id) });
+    this.#write({ value: decide.recordWithoutHolder(value, left, this.replica.view.incarnation.id) });
   }
 
   #reportReleased(confirmed: boolean): void {

@@ -49,7 +49,7 @@ export class RecordView {
 
   learn({ revision, value, isUnreadable }: SeenRecord, sequence: number): void {
     this.#metOn ??= revision;
-    this.last = { revision, value, isUnreadable, isAsMet: revision === this.#metOn };
+    this.last = { revision, value, isUnreadable, isUnchanged: revision === this.#metOn };
     this.record = this.last;
     this.sequence = sequence;
     if (value === undefined) return;
@@ -73,15 +73,15 @@ export class RecordView {
   }
 
   /** Where this replica has no term of it: a stray names one. */
-  get standing(): ReturnType<typeof decide.standing> {
-    return decide.standing(this.last, this.replica.view);
+  get ownership(): ReturnType<typeof decide.ownership> {
+    return decide.ownership(this.last, this.replica.view);
   }
 
   /** The living replica that leads by it, where this one has no term of it. */
   get leader(): string | undefined {
     const { clock, view } = this.replica;
     const { holder } = this.last.value ?? {};
-    if (holder === undefined || this.standing !== 'held' || clock.now() >= view.endsAt(leaseOf(holder)))
+    if (holder === undefined || this.ownership !== 'held' || clock.now() >= view.endsAt(leaseOf(holder)))
       return undefined;
     return replicaOf(holder);
   }

@@ -71,7 +71,7 @@ export interface SeenRecord {
   readonly value: JobRecord | undefined;
   readonly isUnreadable?: true | undefined;
   /** It has not changed since this replica first saw it in this incarnation. */
-  readonly isAsMet?: boolean;
+  readonly isUnchanged?: boolean;
 }
 
 /** The name of the record of a job. */

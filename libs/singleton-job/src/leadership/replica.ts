@@ -6,7 +6,7 @@ import { within } from '../base/time/within.js';
 import { type Store, type StoreListener, type SyncResult } from '../store/store.js';
 import { BackupLink, type HeartbeatBackup } from './backup.js';
 import { type Candidate } from './candidate.js';
-import { type Crowd, takeDelayMs } from './decide.js';
+import { type Spread, takeDelayMs } from './decide.js';
 import { Election } from './election.js';
 import { Heartbeat, type Sync } from './heartbeat.js';
 import { OwnLeases } from './lease.js';
@@ -73,7 +73,7 @@ export class Replica implements StoreListener {
   readonly outbox = new Outbox(this, this.parts.store);
   readonly backup = this.parts.backup && new BackupLink(this.parts.backup, this);
   /** How the jobs are spread over the replicas. Counted once a turn, when the first election needs it. */
-  #crowd: Crowd | undefined;
+  #spread: Spread | undefined;
   /** By the name of the record: those in use, and those whose last write is not certain yet. */
   readonly #elections = new Map<string, Election>();
   /** Reads of callers that are not complete, such as an overview: `done` aborts when every name was found. */
@@ -222,7 +222,7 @@ export class Replica implements StoreListener {
   #look(): void {
     const now = this.clock.now();
     const { elections } = this;
-    this.#crowd = undefined;
+    this.#spread = undefined;
     for (const election of elections) {
       if (election.lookAt > now) continue;
       election.look();
@@ -300,12 +300,12 @@ export class Replica implements StoreListener {
   /** How long to wait before a take. */
   takeDelayMs(): number {
     const { elections, view } = this;
-    this.#crowd ??= {
+    this.#spread ??= {
       others: view.replicas - 1,
       led: elections.filter(({ term }) => term !== undefined).length,
       jobs: elections.filter(({ candidate }) => candidate.isSpread).length,
     };
-    return takeDelayMs(this.#crowd, this.random);
+    return takeDelayMs(this.#spread, this.random);
   }
 
   async #sync(): Promise<void> {
