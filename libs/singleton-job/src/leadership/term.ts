@@ -85,11 +85,7 @@ export class OwnTerm {
     readonly lease: Lease,
   ) {}
 
-  /** By the election: the take was applied. The record lacks what it left out. */
-  begin(): void {
-    this.startedAt = instant(this.election.replica.clock);
-    this.set({});
-  }
+  // ---- What its candidate asks
 
   /** Until then no other replica can lead, unless the record is released or deleted. */
   get deadline(): Instant {
@@ -159,6 +155,14 @@ export class OwnTerm {
     });
   }
 
+  // ---- What its election tells it
+
+  /** The take was applied. The record lacks what it left out. */
+  begin(): void {
+    this.startedAt = instant(this.election.replica.clock);
+    this.set({});
+  }
+
   /**
    * When what the record may lack is to be written, by the monotonic clock. What can wait is written at a time that all
    * terms share.
@@ -167,12 +171,12 @@ export class OwnTerm {
     return this.#saves.length > 0 ? -Infinity : (Math.floor(this.#unsavedAt / SAVE_MS) + 1) * SAVE_MS;
   }
 
-  /** By the election: the fields leave now. */
+  /** The fields leave now. */
   leave(): void {
     this.#sent = { own: this.own, saves: this.#saves, at: this.election.replica.clock.now() };
   }
 
-  /** By the election: the record as it is. What changed while a write was under way is not in it yet. */
+  /** The record as it is. What changed while a write was under way is not in it yet. */
   shown(value: JobRecord): void {
     const all = { own: this.own, saves: this.#saves, at: Infinity };
     const sent = [all, this.#sent].find((one) => one !== undefined && shows(value, one.own));
@@ -183,15 +187,14 @@ export class OwnTerm {
   }
 
   /**
-   * By the election: another incarnation. The record is to be written again, also if it names this term: it may be
-   * older.
+   * Another incarnation. The record is to be written again, also if it names this term: it may be older.
    */
   incarnationChanged(before: SeenRecord): void {
     this.reclaim ??= { by: this.deadline, before };
     this.#unsavedAt = -Infinity;
   }
 
-  /** By the election: carries out the command whose answer the record shows. */
+  /** Carries out the command whose answer the record shows. */
   carryOut(value: JobRecord = {}): void {
     const order = this.orders.shown(value);
     if (order?.fields !== undefined) this.own = { ...this.own, ...order.fields };
@@ -209,8 +212,8 @@ export class OwnTerm {
   }
 
   /**
-   * By the election: the record shows a pause, or the replica closes, or the term is over, or is released without an
-   * answer. What was claimed is not run.
+   * The record shows a pause, or the replica closes, or the term is over, or is released without an answer. What was
+   * claimed is not run.
    */
   refuseClaims(): void {
     for (const { undo, settle } of this.#saves) {
@@ -221,12 +224,12 @@ export class OwnTerm {
     this.#saves = this.#saves.filter(({ undo }) => undo === undefined);
   }
 
-  /** By the election: a sync was answered. */
+  /** A sync was answered. */
   confirmed(): void {
     for (const resolve of this.#doubts.splice(0)) resolve();
   }
 
-  /** By the election: the term is over. */
+  /** The term is over. */
   finish(how: TermEnd): void {
     if (this.end !== undefined) return;
     this.refuseClaims();
