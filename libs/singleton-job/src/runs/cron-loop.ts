@@ -1,10 +1,10 @@
 import { type Reason } from '../base/events/events.js';
-import { clockAhead, onlyFailed } from '../base/events/warnings.js';
-import { describeValue } from '../base/text/describe-value.js';
+import { clockAhead } from '../base/events/warnings.js';
 import { type MissedOccurrences } from '../jobs/job-run.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { runFirst, versionNote } from './first-run.js';
 import { changeOf } from './inheritance.js';
+import { Only } from './only.js';
 import { factsOf } from './run.js';
 import { type TickLoopParts } from './tick-loop.js';
 
@@ -32,9 +32,7 @@ export class CronLoop {
   readonly #doubtfulUpTo: number;
   /** No replica led when what is due came due. */
   #isPromotion = true;
-  /** The newest occurrence of which `only` has failed, and the newest that it wants. */
-  #failedAt = 0;
-  #wantedAt = 0;
+  readonly #only: Only;
   /** What is due waited until a superseded run had ended. */
   #hasWaited = false;
 
@@ -52,6 +50,7 @@ export class CronLoop {
     const isNew = changeOf(schedule, term.backlog) !== 'none' && claimsLostUntil === 0;
     this.#ran = isNew ? begin : Math.min(started ?? left.lastScheduledAt ?? begin, begin);
     this.#doubtfulUpTo = Math.max(claimsLostUntil, interrupted ?? 0);
+    this.#only = new Only(parts);
   }
 
   /** The newest occurrence that is claimed or reported. */
@@ -164,43 +163,14 @@ export class CronLoop {
     return false;
   }
 
-  /**
-   * Asks the option `only`. False: it leaves the occurrence out, or it has failed and is asked again in a second, or
-   * the term is over.
-   */
+  /** Asks the option `only`. False: it leaves the occurrence out, is asked again, or the term is over. */
   async #isWanted(newest: number): Promise<boolean> {
-    const { job, notify, sleeper, term } = this.parts;
-    const { only } = job;
-    if (only === undefined || this.#wantedAt === newest) return true;
-    const at = new Date(newest);
+    const { job, notify, term } = this.parts;
+    const isWanted = await this.#only.wants(newest);
+    if (isWanted !== false) return isWanted === true;
     const before = this.#unhandled(newest - 1);
-    let answer: boolean | 'failed' | undefined;
-    const failed = (error: unknown): void => {
-      if (this.#failedAt !== newest) notify('warning', onlyFailed(job.name, at, error));
-      this.#failedAt = newest;
-    };
-    const ask = async (): Promise<boolean> => {
-      const isWanted: unknown = await only(new Date(newest));
-      if (typeof isWanted === 'boolean') return isWanted;
-      throw new TypeError(`it must return a boolean, got ${describeValue(isWanted)}`);
-    };
-    const asked = ask().then(
-      (isWanted) => (answer = isWanted),
-      (error: unknown) => {
-        answer = 'failed';
-        failed(error);
-      },
-    );
-    const isWaiting = (): boolean => answer === undefined && !sleeper.isOver;
-    while (isWaiting()) {
-      await sleeper.sleep(Infinity, asked);
-      if (isWaiting()) failed(new Error('it has not answered for 30 s'));
-    }
-    if (answer === 'failed') await sleeper.sleep(ON_TIME_MS);
-    if (answer === true) this.#wantedAt = newest;
-    if (answer !== false || sleeper.isOver) return answer === true && !sleeper.isOver;
     this.#giveUp(before);
-    notify('occurrenceSkipped', { job: job.name, scheduledAt: at });
+    notify('occurrenceSkipped', { job: job.name, scheduledAt: new Date(newest) });
     // it was not missed, so a run after it makes up for nothing
     const { run } = term.own;
     const isNext = before === undefined && this.schedule.latest(newest - 1) === this.#ran;
