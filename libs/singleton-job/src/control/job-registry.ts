@@ -2,19 +2,17 @@ import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.e
 import { detached } from '../base/time/detached.js';
 import { checkNames } from '../jobs/check-names.js';
 import { defineRegisteredJob, type JobRegistration } from '../jobs/job-registration.js';
-import { type Job } from '../jobs/job.js';
-import { jobRecord, type RunFacts, type SeenRecord } from '../leadership/record.js';
+import { jobRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { didYouMean } from '../options/table/suggest.js';
-import { nextDue } from '../runs/due.js';
 import { type JobPool } from '../runs/job-pool.js';
 import { type JobRunner } from '../runs/job-runner.js';
-import { leaseOf, replicaOf } from '../store/lease-id.js';
 import { JobCommands, unconfirmed } from './job-commands.js';
 import { UnknownJobError } from './job-registry.errors.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobStatus, type StepDownResult, type TriggerResult, type JobOverview } from './job-status.js';
+import { JobViews } from './job-views.js';
 
 const NOWHERE_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
 const NOWHERE =
@@ -34,6 +32,7 @@ const CACHE_MS = 2_000;
  */
 export class SingletonJobRegistry {
   readonly #commands: JobCommands;
+  readonly #views: JobViews;
   #overview: { readonly atMs: number; readonly result: Promise<readonly JobOverview[]> } | undefined;
 
   /** The module makes it. @internal */
@@ -44,11 +43,12 @@ export class SingletonJobRegistry {
     private readonly statistics: JobStatistics,
   ) {
     this.#commands = new JobCommands(replica);
+    this.#views = new JobViews(options, pool, replica, statistics);
   }
 
   /** Every job of this replica, also disabled ones. Decorated jobs are found when the application starts. */
   list(): JobStatus[] {
-    return this.pool.jobs.map((runner) => this.#statusOf(runner));
+    return this.pool.jobs.map((runner) => this.#views.statusOf(runner));
   }
 
   /**
@@ -57,7 +57,7 @@ export class SingletonJobRegistry {
    * @throws UnknownJobError
    */
   get(name: string): JobStatus {
-    return this.#statusOf(this.#runner(name));
+    return this.#views.statusOf(this.#runner(name));
   }
 
   /**
@@ -181,32 +181,6 @@ export class SingletonJobRegistry {
     throw new UnknownJobError(name, didYouMean(name, names, this.pool.state === 'new' ? TOO_EARLY : found));
   }
 
-  #statusOf(runner: JobRunner): JobStatus {
-    const { statistics } = this;
-    const { job, runs, election } = runner;
-    const { activeTerm: term, pausedAt, leader = null } = election ?? {};
-    return {
-      ...this.#planOf(job, pausedAt, runs.isBusy ? undefined : term?.own.run),
-      lockExpiryMs: job.lockExpiryMs,
-      timeoutMs: job.timeoutMs ?? null,
-      role: this.#roleOf(runner),
-      leader,
-      fencingToken: term?.fencingToken ?? null,
-      leaseRemainingMs:
-        term === undefined ? null : Math.max(Math.round(term.deadline.now - this.replica.clock.now()), 0),
-      runningSince: runs.inFlight?.info.startedAt.toISOString() ?? null,
-      lastRun: statistics.lastRunOf(job.name),
-      counters: statistics.countersOf(job.name),
-    };
-  }
-
-  /** What a job is, and when its next tick is due. `run`: the last one in its record. */
-  #planOf({ name, schedule }: Job, pausedAt: number | undefined, run: RunFacts | undefined) {
-    const due = pausedAt === undefined ? nextDue(schedule, run, this.replica.clock.wallNow()) : undefined;
-    const { kind, description } = schedule;
-    return { name, kind, schedule: description, pausedAt: isoOf(pausedAt), nextTickAt: isoOf(due) };
-  }
-
   async #readOverview(): Promise<readonly JobOverview[]> {
     const { replica } = this;
     const { jobs } = this.pool;
@@ -214,31 +188,6 @@ export class SingletonJobRegistry {
     const names = jobs.map(({ job }) => jobRecord(job.name));
     const records = replica.isClosing ? undefined : await replica.read(names, READ_LIMIT_MS);
     if (records === undefined) throw unconfirmed('the jobs cannot be shown', replica, true);
-    return jobs.map(({ job }) => this.#overviewOf(job, records.get(jobRecord(job.name))));
+    return jobs.map(({ job }) => this.#views.overviewOf(job, records.get(jobRecord(job.name))));
   }
-
-  #overviewOf(job: Job, record: SeenRecord | undefined): JobOverview {
-    const { holder, pausedAt, run } = record?.value ?? {};
-    const lease = holder === undefined ? undefined : leaseOf(holder);
-    const isAlive = lease !== undefined && this.replica.view.leases.has(lease);
-    const leader = isAlive ? replicaOf(lease) : null;
-    return { ...this.#planOf(job, pausedAt, run), leader, lastRun: run === undefined ? null : shown(run) };
-  }
-
-  #roleOf({ job, election }: JobRunner): JobStatus['role'] {
-    if (!this.options.enabled || !job.enabled) return 'disabled';
-    if (this.pool.state === 'stopped') return 'stopped';
-    if (election?.pausedAt !== undefined) return 'paused';
-    return election?.activeTerm === undefined ? 'follower' : 'leader';
-  }
-}
-
-/** As ISO 8601. Null for none. */
-function isoOf(instant: number | undefined): string | null {
-  return instant === undefined ? null : new Date(instant).toISOString();
-}
-
-function shown({ startedAt, endedAt, outcome, error, by }: RunFacts): JobOverview['lastRun'] {
-  const [began, ended] = [new Date(startedAt).toISOString(), isoOf(endedAt)];
-  return { startedAt: began, endedAt: ended, outcome: outcome ?? null, error: error ?? null, by };
 }

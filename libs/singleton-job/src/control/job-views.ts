@@ -1,0 +1,73 @@
+import { type Job } from '../jobs/job.js';
+import { type RunFacts, type SeenRecord } from '../leadership/record.js';
+import { type Replica } from '../leadership/replica.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { nextDue } from '../runs/due.js';
+import { type JobPool } from '../runs/job-pool.js';
+import { type JobRunner } from '../runs/job-runner.js';
+import { leaseOf, replicaOf } from '../store/lease-id.js';
+import { type JobStatistics } from './job-statistics.js';
+import { type JobOverview, type JobStatus } from './job-status.js';
+
+/** Shows jobs as plain data. */
+export class JobViews {
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly pool: JobPool,
+    private readonly replica: Replica,
+    private readonly statistics: JobStatistics,
+  ) {}
+
+  /** As this replica sees it. */
+  statusOf(runner: JobRunner): JobStatus {
+    const { statistics } = this;
+    const { job, runs, election } = runner;
+    const { activeTerm: term, pausedAt, leader = null } = election ?? {};
+    return {
+      ...this.#planOf(job, pausedAt, runs.isBusy ? undefined : term?.own.run),
+      lockExpiryMs: job.lockExpiryMs,
+      timeoutMs: job.timeoutMs ?? null,
+      role: this.#roleOf(runner),
+      leader,
+      fencingToken: term?.fencingToken ?? null,
+      leaseRemainingMs:
+        term === undefined ? null : Math.max(Math.round(term.deadline.now - this.replica.clock.now()), 0),
+      runningSince: runs.inFlight?.info.startedAt.toISOString() ?? null,
+      lastRun: statistics.lastRunOf(job.name),
+      counters: statistics.countersOf(job.name),
+    };
+  }
+
+  /** What a job is, and when its next tick is due. `run`: the last one in its record. */
+  #planOf({ name, schedule }: Job, pausedAt: number | undefined, run: RunFacts | undefined) {
+    const due = pausedAt === undefined ? nextDue(schedule, run, this.replica.clock.wallNow()) : undefined;
+    const { kind, description } = schedule;
+    return { name, kind, schedule: description, pausedAt: isoOf(pausedAt), nextTickAt: isoOf(due) };
+  }
+
+  /** As its record shows it. */
+  overviewOf(job: Job, record: SeenRecord | undefined): JobOverview {
+    const { holder, pausedAt, run } = record?.value ?? {};
+    const lease = holder === undefined ? undefined : leaseOf(holder);
+    const isAlive = lease !== undefined && this.replica.view.leases.has(lease);
+    const leader = isAlive ? replicaOf(lease) : null;
+    return { ...this.#planOf(job, pausedAt, run), leader, lastRun: run === undefined ? null : shown(run) };
+  }
+
+  #roleOf({ job, election }: JobRunner): JobStatus['role'] {
+    if (!this.options.enabled || !job.enabled) return 'disabled';
+    if (this.pool.state === 'stopped') return 'stopped';
+    if (election?.pausedAt !== undefined) return 'paused';
+    return election?.activeTerm === undefined ? 'follower' : 'leader';
+  }
+}
+
+/** As ISO 8601. Null for none. */
+function isoOf(instant: number | undefined): string | null {
+  return instant === undefined ? null : new Date(instant).toISOString();
+}
+
+function shown({ startedAt, endedAt, outcome, error, by }: RunFacts): JobOverview['lastRun'] {
+  const [began, ended] = [new Date(startedAt).toISOString(), isoOf(endedAt)];
+  return { startedAt: began, endedAt: ended, outcome: outcome ?? null, error: error ?? null, by };
+}
