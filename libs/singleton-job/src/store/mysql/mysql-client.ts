@@ -47,8 +47,9 @@ interface Mysql2 {
 
 /** Loads `mysql2`. Rejects if it is not installed. */
 export async function loadMysql2(): Promise<Mysql2> {
-  // not into a bundle: most applications do not have it
-  const module: object = await import(/* webpackIgnore: true */ 'mysql2');
+  // a bundler that finds the name would miss it where there is no MySQL
+  const name: string = 'mysql2';
+  const module = (await import(/* webpackIgnore: true */ name)) as object;
   return Reflect.get(module, 'default') as Mysql2;
 }
 
