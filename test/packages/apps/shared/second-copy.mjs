@@ -42,7 +42,7 @@ console.log('a job that a second copy decorates runs');
 
 await assert.rejects(
   start([moduleOf(ours)], [jobWith(ours.FixedRate('1s'), copy.Interval('1s'))]),
-  /Prices\.tick: must have one decorator, got @FixedRate and @Interval/,
+  /Prices\.tick: must have a name for each of its schedules, got @FixedRate and @Interval/,
 );
 console.log('a method that both copies decorate is refused');
 
