@@ -1,30 +1,32 @@
 import { build } from 'esbuild';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { node } from './workspace/command.js';
 import { entryPoints } from './workspace/entry-points.js';
 import { joinPrograms } from './workspace/join-programs.js';
 import { DIST, LIBRARY, LIBRARY_BUILD, ROOT } from './workspace/paths.js';
 import { unlessFresh } from './workspace/unless-fresh.js';
 
-/** Compiles the library twice, for `import` and for `require`, without its specs and its test tools. */
+/** Builds the library for `import` and for `require`, without its specs and its test tools. */
 async function buildLibrary(): Promise<void> {
+  const [esm, cjs] = [join(LIBRARY_BUILD, 'esm'), join(LIBRARY_BUILD, 'cjs')];
   await rm(LIBRARY_BUILD, { recursive: true, force: true });
   await node('typescript/bin/tsc', ['-p', join(LIBRARY, 'tsconfig.lib.json')]);
-  await joinModules(join(LIBRARY_BUILD, 'esm'));
-  await node('typescript/bin/tsc', ['-p', join(LIBRARY, 'tsconfig.lib.cjs.json')]);
-  // the manifest above says "module"; this folder is the other format
-  await writeFile(join(LIBRARY_BUILD, 'cjs/package.json'), '{ "type": "commonjs" }\n');
+  const entries = await entryPoints();
+  await joinModules(esm, entries);
+  await keepTypes(esm, entries);
+  await cp(esm, cjs, { recursive: true });
+  await convertToCommonJs(cjs);
 }
 
 /**
  * Joins the modules of each entry point. A process that starts would read a file for each of them, which took most of
  * the import.
  */
-async function joinModules(folder: string): Promise<void> {
-  const compiled = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.js'));
+async function joinModules(folder: string, entries: readonly string[]): Promise<void> {
+  const compiled = await filesIn(folder, '.js');
   const { outputFiles } = await build({
-    entryPoints: (await entryPoints()).map((entry) => join(folder, `${entry}.js`)),
+    entryPoints: entries.map((entry) => join(folder, `${entry}.js`)),
     outbase: folder,
     outdir: folder,
     chunkNames: 'shared/[name]-[hash]',
@@ -36,9 +38,46 @@ async function joinModules(folder: string): Promise<void> {
     target: 'node20',
     write: false,
   });
-  for (const file of compiled) await rm(join(folder, file));
+  for (const file of compiled) await rm(file);
   await mkdir(join(folder, 'shared'));
   for (const { path, text } of outputFiles) await writeFile(path, withClassNames(text));
+}
+
+/** Removes the types that no entry point leads to. */
+async function keepTypes(folder: string, entries: readonly string[]): Promise<void> {
+  const kept = new Set<string>();
+  const keep = async (file: string): Promise<void> => {
+    if (kept.has(file)) return;
+    kept.add(file);
+    const text = await readFile(file, 'utf8');
+    for (const [, path = ''] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)\.js'/g))
+      await keep(join(dirname(file), `${path}.d.ts`));
+  };
+  for (const entry of entries) await keep(join(folder, `${entry}.d.ts`));
+  for (const file of await filesIn(folder, '.d.ts')) if (!kept.has(file)) await rm(file);
+}
+
+/** Converts joined modules in place: classes that entry points share stay one class each. */
+async function convertToCommonJs(folder: string): Promise<void> {
+  // a tool that needs this format cannot always import
+  const supported = { 'dynamic-import': false };
+  const entryPoints = await filesIn(folder, '.js');
+  await build({
+    entryPoints,
+    outdir: folder,
+    allowOverwrite: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    supported,
+  });
+  // the manifest above says "module"; this folder is the other format
+  await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }\n');
+}
+
+async function filesIn(folder: string, end: string): Promise<string[]> {
+  const files = await readdir(folder, { recursive: true });
+  return files.filter((file) => file.endsWith(end)).map((file) => join(folder, file));
 }
 
 /**

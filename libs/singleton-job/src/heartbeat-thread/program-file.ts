@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
  * The path of the program of the thread. Undefined where this file has no path. In the built package this file may be
  * in the folder `shared`, beside that of the thread.
  *
- * The library is compiled twice from the same sources: `import.meta` does not compile to CommonJS, and ES modules have
- * no `__filename`. The stack knows the file in both. In a bundle this is the file of the bundle, and the other one is
+ * The library is built in two formats from the same sources: `import.meta` is empty in CommonJS, and ES modules have no
+ * `__filename`. The stack knows the file in both. In a bundle this is the file of the bundle, and the other one is
  * not beside it.
  */
 export function programFile(): string | undefined {
