@@ -47,7 +47,7 @@ export function defineJob(description: JobDescription, options: ResolvedOptions,
   }
 
   const own = withDefaults(JOB_OPTIONS, declared);
-  const settings = withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
+  const settings = overridden.length === 0 ? own : withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
   const build = (from: typeof settings, place: string): AnySchedule | undefined => {
     try {
       return scheduleOf(kind, from, options.timeZone, name ?? location);

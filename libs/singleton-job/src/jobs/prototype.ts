@@ -1,7 +1,8 @@
 /** The descriptor of a member, its own or inherited. No getter is called. */
 export function descriptorOf(prototype: object, name: string | symbol): PropertyDescriptor | undefined {
-  const level = [...levelsOf(prototype)].find((each) => Object.hasOwn(each, name));
-  return level && Object.getOwnPropertyDescriptor(level, name);
+  for (const level of levelsOf(prototype))
+    if (Object.hasOwn(level, name)) return Object.getOwnPropertyDescriptor(level, name);
+  return undefined;
 }
 
 /** The class that a prototype belongs to. */
@@ -16,9 +17,9 @@ export function classNameOf(prototype: object): string {
   return typeof name === 'string' ? name : '';
 }
 
-/** A prototype and those that it inherits from. */
+/** A prototype and those that it inherits from, without that of all objects. */
 export function* levelsOf(prototype: object): Generator<object> {
-  for (let level: object | null = prototype; level !== null; level = Object.getPrototypeOf(level) as object | null) {
+  let level: object | null = prototype;
+  for (; level !== null && level !== Object.prototype; level = Object.getPrototypeOf(level) as object | null)
     yield level;
-  }
 }
