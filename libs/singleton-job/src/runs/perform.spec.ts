@@ -12,34 +12,14 @@ describe('A method that returns', () => {
     return a.observer;
   };
 
-  it.each<[what: string, returned: () => unknown, message: string]>([
-    [
-      'a function, also later',
-      async () => Promise.resolve(() => undefined),
-      'a function, which nobody calls: call it, and return its result',
-    ],
-    [
-      'a generator, also of another compiler',
-      () => ({ next: () => undefined, [Symbol.asyncIterator]: () => undefined }),
-      'a generator, whose body nobody runs: read it with for await, and return after that',
-    ],
-    [
-      'promises in an array',
-      () => [1, Promise.resolve()],
-      'an array of promises, which nobody awaits: return Promise.all() of them',
-    ],
-  ])('%s has not done its work, and its run fails', async (_what, returned, message) => {
-    const [failed] = (await started(returned)).of('runFailed');
-    expect(failed?.error).toEqual(new Error(`the method of job 'tick' returned ${message}`));
+  it('what has not done its work fails the run, also later', async () => {
+    const [failed] = (await started(async () => Promise.resolve(() => undefined))).of('runFailed');
+    const what = 'a function, which nobody calls: call it, and return its result';
+    expect(failed?.error).toEqual(new Error(`the method of job 'tick' returned ${what}`));
   });
 
-  it.each([
-    ['nothing', undefined],
-    ['null', null],
-    ['rows', [{ id: 1 }, null]],
-    ['a text', 'done'],
-  ])('%s has done its work', async (_what, returned) => {
-    expect((await started(() => returned)).of('runSucceeded')).toHaveLength(1);
+  it('data succeeds', async () => {
+    expect((await started(() => [1])).of('runSucceeded')).toHaveLength(1);
   });
 
   it('an Observable runs until that completes', async () => {

@@ -1,0 +1,47 @@
+/**
+ * Returns what a function of the user returned, unless that begins or ends only if somebody calls, reads, awaits or
+ * subscribes to it: nobody does, so work was not done. An iterator that cannot be closed, as of a `Map`, has data.
+ *
+ * @throws Error with the fix
+ */
+export function refuseUndone<T>(returned: T, whose: string): T {
+  const [values, article] = Array.isArray(returned) ? [returned as unknown[], 'an array with '] : [[returned], ''];
+  for (const value of values) {
+    const [, what, fix] = UNDONE.find(([is]) => is(Object(value) as Members)) ?? [];
+    if (what !== undefined) throw new Error(`${whose} returned ${article}${what}: ${fix}`);
+  }
+  return returned;
+}
+
+/** As much of an Observable of rxjs as is used here. */
+export interface Observable {
+  subscribe(observer: { error(error: unknown): void; complete(): void }): { unsubscribe(): void };
+}
+
+/** As `isObservable()` of rxjs does: an object may come from another copy of rxjs. */
+export function isObservable(value: unknown): value is Observable {
+  const { lift, subscribe } = Object(value) as Members;
+  return [lift, subscribe].every(isFunction);
+}
+
+type Members = Partial<
+  Record<'lift' | 'next' | 'readable' | 'return' | 'subscribe' | 'then' | 'writableFinished', unknown>
+>;
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+const UNDONE: readonly (readonly [is: (value: Members) => boolean, what: string, fix: string])[] = [
+  [isFunction, 'a function, which nobody calls', 'call it, and return its result'],
+  [isObservable, 'an Observable, which nobody subscribes to', 'return lastValueFrom() of it'],
+  [({ then }) => isFunction(then), 'a promise, which nobody awaits', 'return Promise.all() of them'],
+  [
+    (value) => [value.next, value.return].every(isFunction),
+    'a generator, whose body nobody runs',
+    'read it with for await, and return after that',
+  ],
+  [
+    (value) => (Symbol.asyncIterator in value && value.readable !== false) || value.writableFinished === false,
+    'a stream or a cursor that has not ended',
+    'await pipeline() of it, or read it with for await',
+  ],
+];
