@@ -307,7 +307,7 @@ describe('LockService', () => {
   });
 
   describe('runs a function under a lock', () => {
-    it('releases it when the function has settled, and returns its result', async () => {
+    it('releases it when the function has settled, and returns its result if its work is done', async () => {
       const [a, b] = [start('a'), start('b')];
       const outcome = a.locks.withLock(KEY, async (lock) => {
         await expect(b.locks.withLock(KEY, () => 1)).rejects.toEqual(new LockUnavailableError('lock/nightly-import'));
@@ -316,6 +316,8 @@ describe('LockService', () => {
       expect(await soon(outcome)).toBeGreaterThan(0);
       const failing = a.locks.withLock(KEY, { wait: '1ms' }, () => Promise.reject(new Error('no disk')));
       await expect(soon(failing)).rejects.toThrow('no disk');
+      const undone = a.locks.withLock({ name: 'import', tenant: 'acme' }, () => [import('node:fs')]);
+      await expect(soon(undone)).rejects.toThrow("the function of lock 'import/acme' returned an array with a promise");
       expect(holder()).toBeUndefined();
     });
 

@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
+import { refuseUndone } from '../base/errors/refuse-undone.js';
 import { within } from '../base/time/within.js';
 import { labelOf } from '../leadership/record.js';
 import { type LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
-import { LocksClosedError, LockUnavailableError } from './lock.errors.js';
+import { givenKey, LocksClosedError, LockUnavailableError } from './lock.errors.js';
 import { Lock, type LockParts } from './lock.js';
 
 /**
@@ -59,7 +60,7 @@ export class LockService {
 
   /**
    * Runs a function while it holds a lock, and releases the lock when the function has settled. Resolves to the result
-   * of the function.
+   * of the function. A result whose work is not done yet, such as an Observable or a stream, is refused.
    *
    * @example await locks.withLock('nightly-import', (lock) => importAll({ signal: lock.signal }));
    * @throws LockUnavailableError if another holder has the lock, and all that {@link tryAcquire} and the function throw
@@ -78,8 +79,8 @@ export class LockService {
     const [options, fn] = args.length === 1 ? [undefined, ...args] : args;
     const request = readLockRequest(key, options);
     await using lock = await this.#acquire(request);
-    if (lock !== null) return await fn(lock);
     const { record } = request;
+    if (lock !== null) return refuseUndone(await fn(lock), `the function of lock '${givenKey(labelOf(record))}'`);
     const isHeldHere = this.parts.replica.find(record)?.term !== undefined;
     throw new LockUnavailableError(labelOf(record), isHeldHere);
   }
