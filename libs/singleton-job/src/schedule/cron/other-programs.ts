@@ -22,7 +22,7 @@ export function refuseOtherPrograms(words: string): void {
     /^(?<rest>.+) (?<zone>UTC|GMT|Z|[A-Z][A-Za-z_]+\/[A-Z][\w/+-]*)$/.exec(words);
   const { zone, rest = '' } = zoned?.groups ?? {};
   if (zone !== undefined) refuse('no time zone', `write '${rest}' and the option timeZone: '${zone}'`);
-  const every = /^@every (?<text>.+)$/.exec(words)?.groups?.['text'];
+  const every = /^(?:@?every |rate\()(?<text>.+?)\)?$/i.exec(words)?.groups?.['text'];
   if (every !== undefined) refuse('fields', `write a period, as in @FixedRate('${periodOf(every)}')`);
 
   const fields = words.replace(/^cron\((.+)\)$/, '$1').split(' ');
@@ -49,10 +49,10 @@ function named(fields: readonly string[], names = QUARTZ_WEEKDAYS): string {
     .replaceAll('?', '*');
 }
 
-/** `90m` for `1h30m`. */
+/** `90m` for `1h30m`, `5m` for `5 minutes`. */
 function periodOf(text: string): string {
-  const parts = text.match(/\d+(?:ms|[smhd])/g) ?? [];
-  return parts.join('') === text
-    ? formatDuration(parts.reduce((ms, part) => ms + (parseDuration(part) ?? 0), 0))
-    : '5m';
+  const compact = text.replaceAll(' ', '').toLowerCase();
+  const parts = [...compact.matchAll(/(\d*)(ms|[smhd])(?:ec|ond|in|ute|ou|r|ay|s)*/g)];
+  if (parts.map(([part]) => part).join('') !== compact) return '5m';
+  return formatDuration(parts.reduce((ms, [, count, unit]) => ms + (parseDuration(`${count || '1'}${unit}`) ?? 0), 0));
 }
