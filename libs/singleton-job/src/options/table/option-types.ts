@@ -1,7 +1,6 @@
 import { durationFix, formatDuration, parseDuration } from '../../base/text/duration.js';
-import { isTimeZone } from './is-time-zone.js';
+import { isTimeZone, timeZoneFix } from './is-time-zone.js';
 import { type OptionType, type Place, type Reader } from './option-table.js';
-import { didYouMean } from './suggest.js';
 
 /** A larger number was hardly meant as seconds. */
 const MOST_SECONDS = 99;
@@ -77,7 +76,4 @@ export function fromCode<T>(name: string, read: Reader<T>): OptionType<T, 'none'
   return { name, variable: 'none', read };
 }
 
-export const timeZone = text(isTimeZone, 'an IANA time zone', (value) => {
-  const fix = "use a name such as 'UTC' or 'Asia/Singapore'";
-  return typeof value === 'string' && value !== '' ? didYouMean(value, Intl.supportedValuesOf('timeZone'), fix) : fix;
-});
+export const timeZone = text(isTimeZone, 'an IANA time zone', timeZoneFix);
