@@ -37,6 +37,8 @@ describe('a cron expression that cannot be read', () => {
     'H 3 * * *',
     'CRON_TZ=Asia/Calcutta 0 8 * * *',
     '0 22 * * *  Europe/Zagreb',
+    '0 22 * * * EST',
+    '0 0 22 * * * GMT+2',
     '@every 1h30m',
     '@EVERY 1.5h',
     'rate(5 minutes)',

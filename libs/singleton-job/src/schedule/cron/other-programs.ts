@@ -19,9 +19,14 @@ export function refuseOtherPrograms(words: string): void {
   };
   const zoned =
     /^(?:CRON_)?TZ=(?<zone>\S+) (?<rest>.+)$/.exec(words) ??
-    /^(?<rest>.+) (?<zone>UTC|GMT|Z|[A-Z][A-Za-z_]+\/[A-Z][\w/+-]*)$/.exec(words);
+    /^(?<rest>.+) (?<zone>UTC|Z|(?!SAT|OCT)[A-Z]{2,3}T|(?:UTC|GMT)?[+-]\d[\d:]*|[A-Z][A-Za-z_]+\/[A-Z][\w/+-]*)$/.exec(
+      words,
+    );
   const { zone, rest = '' } = zoned?.groups ?? {};
-  if (zone !== undefined) refuse('no time zone', `write '${rest}' and the option timeZone: '${zone}'`);
+  if (zone !== undefined) {
+    const option = /^(?:UTC|GMT)$|\//.test(zone) ? `: '${zone}'` : " with a name such as 'UTC' or 'Europe/Berlin'";
+    refuse('no time zone', `write '${rest}' and the option timeZone${option}`);
+  }
   const every = /^(?:@?every |rate\()(?<text>.+?)\)?$/i.exec(words)?.groups?.['text'];
   if (every !== undefined) refuse('fields', `write a period, as in @FixedRate('${periodOf(every)}')`);
 
