@@ -91,6 +91,10 @@ function fixFor([option, { kinds, isArgument }]: [string, JobOptionRow]): [strin
   return [option, isArgument === true ? 'it is the first argument of the decorator' : only];
 }
 
+const FIRST_RUN =
+  "write firstRun: 'now' for @Cron or @Interval: once on all replicas, with version also after a deploy";
+const ONLY = 'let only of @Cron decide, as in only: (date) => date < END';
+
 /** What to do instead of setting an option that is not possible here, such as one of `@nestjs/schedule`. */
 export const OPTION_FIXES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(JOB_OPTIONS).map(fixFor)),
@@ -101,6 +105,12 @@ export const OPTION_FIXES: Readonly<Record<string, string>> = {
   tz: "did you mean 'timeZone'?",
   utcOffset: "name the zone instead, as in timeZone: 'Asia/Singapore'; an offset knows no summer time",
   threshold: 'misfireGrace says how late an occurrence may start; leave it out or use that',
+  runOnInit: FIRST_RUN,
+  immediate: FIRST_RUN,
+  immediately: FIRST_RUN,
+  startDate: ONLY,
+  endDate: ONLY,
+  limit: 'count the runs in your database, and call pause() of SingletonJobRegistry after the last one',
   unrefTimeout: 'no timer keeps the process alive after app.close(); leave it out',
 };
 
