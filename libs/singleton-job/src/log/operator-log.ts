@@ -118,7 +118,7 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
 
     runSucceeded: ({ job, durationMs, abortCode }) => {
       if (abortCode !== 'TIMEOUT') return;
-      const why = `its signal was aborted (TIMEOUT) before. ${PASS_SIGNAL}, or raise its timeout`;
+      const why = `its signal was aborted (TIMEOUT) before. ${PASS_SIGNAL}, or raise its timeout: a number means milliseconds`;
       warn(`succeeded after ${showDuration(durationMs)}, and ${why}`, job);
     },
 

@@ -36,7 +36,7 @@ export function parseDuration(value: unknown): number | undefined {
 export function durationFix(value: unknown): string {
   if (value === undefined) return 'give it';
   if (value === '') return 'give it a value, or leave the option out';
-  if (typeof value === 'string' && /^\d+$/.test(value)) return `add a unit, as in '${value}ms', or pass it as a number`;
+  if (typeof value === 'string' && /^\d+$/.test(value)) return `add a unit, as in '${value}s' or '${value}ms'`;
   if (typeof value === 'string' && value.startsWith('-')) return 'it cannot be negative';
   if (typeof value === 'string' && value.trim().split(/\s+/).length >= 5) return 'a cron expression belongs in @Cron';
   if (typeof value === 'number' && Number.isNaN(value)) return 'look where it is computed; Number(undefined) is NaN';
