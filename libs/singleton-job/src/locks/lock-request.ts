@@ -43,7 +43,7 @@ const LOCK_OPTIONS = {
 } as const satisfies Record<keyof LockOptions, OptionRow>;
 
 const NO_EXPIRY = 'a lock lives as long as the lease of its replica, so set lockExpiry of the module';
-const FIXES = { expiry: NO_EXPIRY, lockExpiry: NO_EXPIRY, ttl: NO_EXPIRY };
+const FIXES = { expiry: NO_EXPIRY, lockExpiry: NO_EXPIRY, ttl: NO_EXPIRY, lockAtMostFor: NO_EXPIRY };
 
 export type LockRequest = ReturnType<typeof readLockRequest>;
 
