@@ -379,6 +379,13 @@ describe('LockService', () => {
     });
   });
 
+  it('refuses to lock for a function that was called instead of passed', async () => {
+    const { locks, store } = start('a');
+    const refused = locks.withLock(KEY, Promise.resolve() as unknown as () => void);
+    await expect(refused).rejects.toThrow('must be a function, got an instance of Promise: pass it without calling it');
+    expect(store.sent).toEqual([]);
+  });
+
   it('refuses to lock without a connection', async () => {
     const options = resolveOptions({ projectName: 'test', enabled: false });
     const { replica, store } = start('a');

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { refuseUndone } from '../base/errors/refuse-undone.js';
+import { describeValue } from '../base/text/describe-value.js';
 import { within } from '../base/time/within.js';
 import { labelOf } from '../leadership/record.js';
 import { type LockHandle } from './lock-handle.js';
@@ -78,6 +79,10 @@ export class LockService {
   ): Promise<T> {
     const [options, fn] = args.length === 1 ? [undefined, ...args] : args;
     const request = readLockRequest(key, options);
+    if (typeof fn !== 'function')
+      throw new InvalidLockError([
+        `the last argument must be a function, got ${describeValue(fn)}: pass it without calling it`,
+      ]);
     await using lock = await this.#acquire(request);
     const { record } = request;
     if (lock !== null) return refuseUndone(await fn(lock), `the function of lock '${givenKey(labelOf(record))}'`);
