@@ -3,6 +3,8 @@ import { type Job } from '../jobs/job.js';
 /** A cron job that runs less often may be a mistake. */
 const RARE_MS = 183 * 86_400_000;
 
+const UNITS = ['second', 'minute', 'hour'];
+
 /** How many jobs are listed by name: an application may have a thousand. */
 const MOST_JOBS = 10;
 
@@ -16,11 +18,28 @@ export function describeJobs(jobs: readonly Job[], place: string | undefined): s
   return `found ${count}${place === undefined ? '' : ` on ${place}`}: ${listed.join('; ')}`;
 }
 
-/** A line about each cron job whose next time is more than half a year away. */
-export function rareJobs(jobs: readonly Job[], now: number): readonly string[] {
+/** A line about each cron job that may not run when its author meant it to. */
+export function oddJobs(jobs: readonly Job[], now: number): readonly string[] {
   return jobs.flatMap(({ name, schedule }) => {
-    const next = schedule.kind === 'cron' ? (schedule.next(now) ?? now) : now;
-    if (next - now < RARE_MS) return [];
-    return `${name} (${schedule.summary}) runs next on ${new Date(next).toISOString()}. If that is too late, check its days`;
+    if (schedule.kind !== 'cron') return [];
+    const next = schedule.next(now) ?? now;
+    const rare = `runs next on ${new Date(next).toISOString()}. If that is too late, check its days`;
+    const odd = next - now >= RARE_MS ? rare : oddityOf(schedule.summary);
+    return odd === undefined ? [] : `${name} (${schedule.summary}) ${odd}`;
   });
+}
+
+/** What may surprise in the fields of the time: a `*` before a value, and steps that do not fill the hour or day. */
+function oddityOf(summary: string): string | undefined {
+  // three fields of days, and the zone, come last
+  const times = summary.split(' ').slice(0, -4);
+  const star = times.indexOf('*');
+  const value = times.slice(star + 1).find((field) => /^(\*\/)?\d+$/.test(field));
+  if (star >= 0 && value !== undefined)
+    return `runs every ${UNITS.at(star - times.length)} while ${value} matches. If once is meant, write 0 for each * before it`;
+  const uneven = times.find((field, index) => {
+    const size = index === times.length - 1 ? 24 : 60;
+    return size % Number(/^\*\/(\d+)$/.exec(field)?.[1] ?? 1) > 0;
+  });
+  return uneven && `begins ${uneven} again at 0, so its last step is shorter. For even ones use @FixedRate`;
 }

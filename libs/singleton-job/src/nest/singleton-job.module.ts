@@ -26,7 +26,7 @@ import { resolveModuleOptions, type ResolvedOptions } from '../options/resolve-o
 import { type SingletonJobOptions } from '../options/singleton-job.options.js';
 import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
 import { ENABLED_VARIABLE, misspeltVariables } from '../options/variables/variables.js';
-import { describeJobs, rareJobs } from './describe-jobs.js';
+import { describeJobs, oddJobs } from './describe-jobs.js';
 import { JobExplorer } from './job-explorer.js';
 import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
 import { watchShutdownHooks } from './shutdown-hooks.js';
@@ -174,7 +174,7 @@ export class SingletonJobModule
     if (jobs.length > 0) {
       const line = describeJobs(jobs, enabled ? describeStore(this.options) : undefined);
       this.#logger.log(`${line}${disabledBy === undefined ? '' : `; ${disabledBy}, none runs`}`);
-      for (const rare of rareJobs(jobs, Date.now())) this.#logger.log(rare);
+      for (const line of oddJobs(jobs, Date.now())) this.#logger.log(line);
     }
     if (enabled) for (const name of misspeltVariables()) this.#logger.warn(misspelt(name));
     if (enabled && unreadVariables.length > 0) this.#logger.warn(unread(unreadVariables));
