@@ -28,6 +28,8 @@ describe('a cron expression that cannot be read', () => {
     '0 0 15W * *',
     '0 0 LW * *',
     '0 0 * * L',
+    '0 0 1-31 * 4',
+    '0 0 13 * 0-6',
     '0 0 * * FRI-SUN',
     '0 0 * * MON-FRY',
     '0 0 * * SUN,MON,7',

@@ -31,6 +31,12 @@ const REFERENCE = Date.UTC(2026, 0);
 export function cron(expression: string, timeZone = 'UTC'): CronSchedule {
   const text = canonical(expression);
   const fields = readFields(splitCron(text));
+  const { day, weekday } = fields;
+  // one match is enough, so such a field makes every day match
+  if (!day.isStarred && !weekday.isStarred && (day.values.length === 31 || weekday.values.length === 7))
+    throw new InvalidScheduleError(
+      `cron day or weekday field must leave a day out if both are set, got '${text}': write * for the one with all days`,
+    );
   const zone = TimeZone.of(timeZone);
   const calendar = new LocalCalendar(fields);
   const followsElapsedTime = fields.minute.isStarred || fields.hour.isStarred;
