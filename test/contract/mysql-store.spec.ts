@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { type MysqlSession } from '../../libs/singleton-job/src/store/mysql/mysql-session.js';
 import { MysqlStore } from '../../libs/singleton-job/src/store/mysql/mysql-store.js';
 import { mysqlMigrations } from '../../libs/singleton-job/src/store/mysql/mysql-tables.js';
-import { type Dialect } from '../../libs/singleton-job/src/store/sql/sql-session.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
 import { until } from '../../tools/replicas/until.js';
 import { MysqlServer } from '../../tools/servers/mysql-server.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 import { hammer } from './hammer.js';
 import { open, type OpenStore } from './reporting-store.js';
+import { setBackClock } from './set-back-clock.js';
 
 let server: MysqlServer;
 beforeAll(async () => {
@@ -33,16 +33,9 @@ async function sql(text: string, ...values: unknown[]): Promise<void> {
 
 let setBackMs = 0;
 
-/** As the library has it, but for the distance to the clock of the server. */
 class SetBackStore extends MysqlStore {
   protected override async newSession(...args: Parameters<MysqlStore['newSession']>): Promise<MysqlSession> {
-    const session = await super.newSession(...args);
-    const ofClass: object = Object.getPrototypeOf(session) as object;
-    const get = (): Dialect => {
-      const dialect = Reflect.get(ofClass, 'dialect', session) as Dialect;
-      return { ...dialect, now: `(${dialect.now} - ${String(setBackMs)})` };
-    };
-    return Object.defineProperty(session, 'dialect', { get });
+    return setBackClock(await super.newSession(...args), () => setBackMs);
   }
 }
 

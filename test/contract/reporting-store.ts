@@ -10,19 +10,28 @@ export interface OpenStore<S extends Store = Store> {
   readonly warnings: { readonly code: string; readonly message: string }[];
 }
 
+const opened = new Set<Store>();
+
+/** For the end of each test: a store that was left open keeps its process alive. */
+export async function closeOpened(): Promise<void> {
+  await Promise.all([...opened].map((store) => store.close()));
+  opened.clear();
+}
+
 export function open<S extends Store>(store: S): OpenStore<S> {
-  const opened: OpenStore<S> = { store, events: [], disconnected: [], warnings: [] };
+  opened.add(store);
+  const reported: OpenStore<S> = { store, events: [], disconnected: [], warnings: [] };
   store.addListener({
-    connected: () => opened.events.push('connected'),
+    connected: () => reported.events.push('connected'),
     disconnected: (error) => {
-      opened.events.push('disconnected');
-      opened.disconnected.push(asLockStoreError(error));
+      reported.events.push('disconnected');
+      reported.disconnected.push(asLockStoreError(error));
     },
-    listening: (isListening) => opened.events.push(isListening ? 'listening' : 'not listening'),
-    warning: (warning) => opened.warnings.push(warning),
+    listening: (isListening) => reported.events.push(isListening ? 'listening' : 'not listening'),
+    warning: (warning) => reported.warnings.push(warning),
   });
   store.open();
-  return opened;
+  return reported;
 }
 
 /** Resolves when the store is connected, and its last word is that it listens. */

@@ -1,19 +1,21 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, mkdtempSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, renameSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadSqlite, SqliteFile } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
 import {
   isOnNetwork,
+  pathOf,
   SqliteStore,
   type SqliteStoreOptions,
 } from '../../libs/singleton-job/src/store/sqlite/sqlite-store.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
 import { until } from '../../tools/replicas/until.js';
 import { hammer } from './hammer.js';
-import { isListening, open } from './reporting-store.js';
+import { closeOpened, isListening, open } from './reporting-store.js';
+import { setBackClock } from './set-back-clock.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'singleton-job-'));
 afterAll(() => {
@@ -23,6 +25,13 @@ afterAll(() => {
 const newFile = () => join(folder, `${randomUUID()}.db`);
 const newStore = (file: string, projectName = 'shop') => new SqliteStore({ connection: `sqlite:${file}`, projectName });
 
+let setBackMs = 0;
+class SetBackStore extends SqliteStore {
+  protected override async newSession(...args: Parameters<SqliteStore['newSession']>): Promise<SqliteFile> {
+    return setBackClock(await super.newSession(...args), () => setBackMs);
+  }
+}
+
 describeStore(
   { describe, it },
   {
@@ -30,7 +39,7 @@ describeStore(
     makeFixture: () => {
       const file = newFile();
       return {
-        newStore: () => newStore(file),
+        newStore: () => new SetBackStore({ connection: `sqlite:${file}`, projectName: 'shop' }),
         newStoreOfOtherProject: () => newStore(file, 'other'),
         loseData: async () => {
           const Database = await loadSqlite();
@@ -40,6 +49,8 @@ describeStore(
             database.exec(`DELETE FROM singleton_job_${table}`);
           database.close();
         },
+        setClockBack: (ms) => Promise.resolve(void (setBackMs = ms)),
+        end: () => Promise.resolve(void (setBackMs = 0)),
       };
     },
   },
@@ -58,6 +69,8 @@ async function listen(file: string, options: Partial<SqliteStoreOptions> = {}) {
 }
 
 describe('SQLite', () => {
+  afterEach(closeOpened);
+
   it('keeps its promises to many replicas at once', async () => {
     const file = newFile();
     // each write waits for the disk
@@ -80,7 +93,6 @@ describe('SQLite', () => {
     await delay(100);
     // the first one was written over
     expect(b.hints.slice(1)).toEqual(['*']);
-    await Promise.all([a.store.close(), b.store.close()]);
   });
 
   it('passes on a hint within a second, with a warning, where the system reports no changes', async () => {
@@ -109,7 +121,6 @@ describe('SQLite', () => {
       { code: 'HINTS_NOT_DELIVERED', message: expect.stringContaining('ENOENT') as unknown },
     ]);
     expect(disconnected).toEqual([]);
-    await store.close();
   });
 
   it('never waits for a file that another process has locked, and answers when it is free', async () => {
@@ -128,7 +139,6 @@ describe('SQLite', () => {
     await expect(store.sync(LOOKS)).rejects.toThrow(`Another process keeps ${file} locked: end its transaction`);
     expect(disconnected).toEqual([]);
     other.close();
-    await store.close();
   });
 
   it('takes a file that is deleted or replaced for another server', async () => {
@@ -145,7 +155,6 @@ describe('SQLite', () => {
     const second = await grant(false);
     expect(second.incarnation.isFirst).toBe(false);
     expect(second.incarnation.id).not.toBe(first.incarnation.id);
-    await opened.store.close();
   });
 
   it('is on the new file when the old one is replaced while it connects', async () => {
@@ -163,16 +172,36 @@ describe('SQLite', () => {
     expect(a.events).toEqual(['disconnected', 'connected', 'listening']);
     const { incarnation } = await b.store.sync({ ...LOOKS, grant: ['b.1@10000'] });
     await expect(a.store.sync(LOOKS)).resolves.toMatchObject({ incarnation });
-    await Promise.all([a.store.close(), b.store.close()]);
+  });
+
+  it('follows a link to the file, and notices that it leads to another one', async () => {
+    const [file, link] = [newFile(), newFile()];
+    symlinkSync(file, link);
+    const [a, b] = [await listen(file), await listen(link)];
+    await a.store.publish(['x:lock']);
+    await until('the hint arrives', () => b.hints.length > 0);
+    // it was found beside the file
+    expect(b.warnings).toEqual([]);
+    await (await listen(newFile())).store.close();
+    rmSync(link);
+    symlinkSync(newFile(), link);
+    await until('it is noticed', () => b.disconnected.length > 0, { withinMs: 1_500 });
+  });
+
+  it.each([
+    ['sqlite:my%20jobs.db', 'my%20jobs.db'],
+    ['sqlite:/var/lib/jobs.db', '/var/lib/jobs.db'],
+    ['sqlite:///var/lib/my%20jobs.db', '/var/lib/my jobs.db'],
+  ])('opens by %s the file %s', (connection, file) => {
+    expect(pathOf(connection)).toBe(resolve(file));
   });
 
   it('notices within a second that the file is deleted', async () => {
     const file = newFile();
-    const { store, disconnected } = await listen(file);
+    const { disconnected } = await listen(file);
     rmSync(file);
     await until('it is noticed', () => disconnected.length > 0, { withinMs: 1_500 });
     expect(disconnected[0]?.message).toContain(`the file ${file} was deleted or replaced`);
-    await store.close();
   });
 
   it.each([
@@ -183,13 +212,14 @@ describe('SQLite', () => {
     const { store, disconnected } = open(newStore(file));
     await expect(store.sync(LOOKS)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     expect(disconnected[0]?.message).toMatch(fix);
-    await store.close();
   });
 
   it.each([
     ['NFS', 0x6969],
     ['SMB 2', 0xfe534d42],
     ['CIFS', 0xff534d42],
+    ['9P', 0x01021997],
+    ['Ceph', 0x00c36400],
   ])('refuses a file on %s', (_name, type) => {
     expect(isOnNetwork({ type })).toBe(true);
     expect(isOnNetwork(statfsSync(folder))).toBe(false);

@@ -74,6 +74,7 @@ const CONNECTIONS: Row[] = [
   ['options of MySQL without a database', { connection: { mysql: { host: 'db' } } }],
   ['SQLite in memory', { connection: 'sqlite::memory:' }],
   ['SQLite without a file', { connection: 'sqlite:' }],
+  ['SQLite on a host', { connection: 'sqlite://jobs.db' }],
   ['migrations of SQLite', { connection: 'sqlite:./jobs.db', migrate: false }],
   ['a URL of PostgreSQL without a host', { connection: 'postgresql:' }],
   ['a URL in place of options of PostgreSQL', { connection: { postgres: 'postgresql://user:secret@db/shop' } }],

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { describeUrl, describeValue, isPlainObject, isObject } from '../../base/text/describe-value.js';
 import { type ConnectionOptions, kindOf } from '../../store/open-store.js';
 import { succeeds } from '../succeeds.js';
@@ -105,7 +106,10 @@ function checkFile(text: string, at: Place): void {
   const path = text.replace(/^sqlite:/i, '');
   if (path === ':memory:')
     at.note("must be a file, got ':memory:', which other processes do not see: set store: 'memory' for one process");
-  else if (/^(\/\/)?$|^file:|\?/.test(path))
+  else if (
+    /^(\/\/)?$|^file:|\?/.test(path) ||
+    (path.startsWith('//') && !succeeds(() => fileURLToPath(`file:${path}`)))
+  )
     at.note(
       `must be sqlite: and the path of a file, got '${text}': write it as ${SQLITE_URL} or 'sqlite:/var/lib/jobs.db'`,
     );

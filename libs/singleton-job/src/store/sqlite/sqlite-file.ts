@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FSWatcher, statSync, watch } from 'node:fs';
+import { existsSync, type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
 import {
   type Dialect,
   type Query,
@@ -125,7 +125,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     const lookSoon = (): void => void setTimeout(lookNow, READABLE_AFTER_MS).unref();
     this.#looks = setInterval(lookNow, LOOK_EVERY_MS).unref();
     try {
-      this.#watcher = watch(`${path}-wal`, { persistent: false }, lookSoon).on('error', unwatched);
+      this.#watcher = watch(`${realPath(path)}-wal`, { persistent: false }, lookSoon).on('error', unwatched);
     } catch (error: unknown) {
       unwatched(error);
     }
@@ -135,6 +135,11 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
 function marksOf(value: SqlValue = null): string {
   if (typeof value !== 'object' || value === null) return '?';
   return value.map((one) => (typeof one === 'object' && one !== null ? `(${marksOf(one)})` : '?')).join(', ');
+}
+
+/** Where links lead: SQLite keeps its other files there. */
+export function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 function inodeOf(path: string): number {

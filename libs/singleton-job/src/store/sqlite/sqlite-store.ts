@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type Lost } from '../connection.js';
@@ -8,7 +9,7 @@ import { type ServerStoreOptions } from '../server-store.js';
 import { type Query } from '../sql/sql-session.js';
 import { SqlStore } from '../sql/sql-store.js';
 import { type Fixes, misconfigured, storeError } from '../store-errors.js';
-import { loadSqlite, resultCode, SqliteFile } from './sqlite-file.js';
+import { loadSqlite, realPath, resultCode, SqliteFile } from './sqlite-file.js';
 
 /** By the result code of SQLite and the message after it. */
 const FIXES: Fixes = {
@@ -41,7 +42,7 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
 
   protected async newSession(lost: Lost): Promise<SqliteFile> {
     const path = this.#path;
-    if (isOnNetwork(statfsSync(dirname(path))))
+    if (isOnNetwork(statfsSync(dirname(realPath(path)))))
       throw misconfigured(`${path} is on a network file system, where locks do not hold: name a file on a local disk`);
     const look = this.options.subscribes === false ? undefined : this.#readHint.bind(this);
     const unwatched: Lost = (reason) => {
@@ -80,12 +81,16 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
   }
 }
 
-/** Whether it is NFS, SMB or CIFS, where a lock of one host does not hold on another. */
+/**
+ * Whether it is NFS, SMB, SMB 2, CIFS, 9P or Ceph: a lock of one host may not hold on another, and the processes of two
+ * hosts share no memory, which WAL needs.
+ */
 export function isOnNetwork({ type }: { readonly type: number }): boolean {
-  return [0x6969, 0x517b, 0xfe534d42, 0xff534d42].includes(type);
+  return [0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x01021997, 0x00c36400].includes(type);
 }
 
-/** `sqlite:./jobs.db`, `sqlite:/var/lib/jobs.db` or `sqlite:///var/lib/jobs.db`. */
-function pathOf(connection: string): string {
-  return resolve(connection.replace(/^sqlite:(\/\/(?=[./]))?/i, ''));
+/** `sqlite:./jobs.db`, `sqlite:/var/lib/jobs.db`, or the URL `sqlite:///var/lib/my%20jobs.db`. */
+export function pathOf(connection: string): string {
+  const path = connection.replace(/^sqlite:/i, '');
+  return resolve(path.startsWith('//') ? fileURLToPath(`file:${path}`) : path);
 }
