@@ -102,7 +102,7 @@ it('goes on with its data and its incarnation after a pause, a restart and a kil
   await opened.store.close();
 });
 
-it('waits for no row that somebody else has locked', async () => {
+it('waits for no row that another replica has locked', async () => {
   const projectName = newProject();
   const opened = open(newStore(projectName));
   const { revision: ifRevision, ...request } = await put(opened);

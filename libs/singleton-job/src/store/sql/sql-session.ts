@@ -32,7 +32,7 @@ export interface Dialect {
   readonly server: string;
   /** Locks the rows that a statement reads. */
   readonly forUpdate: string;
-  /** The same, without those that somebody else has locked. */
+  /** The same, without those that another replica has locked. */
   readonly skipLocked: string;
 }
 

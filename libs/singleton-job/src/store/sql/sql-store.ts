@@ -22,7 +22,7 @@ interface Found {
 
 /**
  * Leases and records in tables, by plain statements. A request is a transaction that locks its own rows, then reads the
- * clock, then decides. Rows that somebody else has locked are left as they are.
+ * clock, then decides. Rows that another replica has locked are left as they are.
  */
 export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends SqlSession> extends ServerStore<O, S> {
   protected readonly project = this.options.projectName;
@@ -36,7 +36,7 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
       const { time, here, incarnation: noted } = await this.#find(query, dialect);
       if (noted.id !== incarnation || !isOf(noted, here) || time >= until) return writes.map(() => undefined);
 
-      // undefined: somebody else has locked it
+      // undefined: another replica has locked it
       const revisions = new Map<string, number | undefined>(there.map(({ name }) => [name, undefined]));
       for (const { name, revision, forgetAt } of own) revisions.set(name, (forgetAt ?? Infinity) > time ? revision : 0);
       const isDue = ({ name, ifRevision }: Write): boolean =>
