@@ -66,8 +66,9 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
       const found = await query(`SELECT name, revision, value ${RECORDS} AND ${living}`, project, read);
       const records = new Map(found.map(({ name, revision, value }) => [name, { revision, value }]));
       if (renew.length + grant.length > 0) await this.#note(query, dialect, isNewcomer);
-      const own = [...renew, ...grant, ...revoke];
-      await query(`SELECT id ${LEASES} AND id IN (?) ORDER BY id ${dialect.forUpdate}`, project, own);
+      const own = [...renew, ...grant, ...revoke].sort();
+      // one by one: for a list of keys MySQL may read all rows of the project, and waits for those that are locked
+      for (const id of own) await query(`SELECT id ${LEASES} AND id = ? ${dialect.forUpdate}`, project, id);
       const { time, incarnation } = await this.#find(query, dialect);
       const rows = await query(`SELECT id, ends_at AS endsAt ${LEASES}`, project);
       const ends = new Map(rows.map(({ id, endsAt }) => [id, endsAt]));
@@ -76,7 +77,7 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
       const kept = [...renew.filter((id) => (ends.get(id) ?? 0) > time), ...grant].filter((id) => !revoke.includes(id));
       const changes = new Map([...long, ...kept.map((id) => [id, time + lifeOf(id)] as const)]);
       const gone = [...over, ...revoke];
-      await query(`DELETE ${LEASES} AND id IN (?)`, project, gone);
+      for (const id of gone) await query(`DELETE ${LEASES} AND id = ?`, project, id);
       const changed = [...changes].map(([id, end]) => [project, id, end]);
       await query('REPLACE INTO singleton_job_leases VALUES ?', changed);
       for (const id of gone) ends.delete(id);
@@ -130,9 +131,8 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
   }
 
   async #forget(query: Query, { skipLocked }: Dialect, time: number): Promise<void> {
-    const over = await query(`SELECT name ${RECORDS} AND forget_at <= ? LIMIT 1000 ${skipLocked}`, this.project, time);
-    const names = over.map(({ name }) => name);
-    await query(`DELETE ${RECORDS} AND name IN (?)`, this.project, names);
+    const over = await query(`SELECT name ${RECORDS} AND forget_at <= ? LIMIT 20 ${skipLocked}`, this.project, time);
+    for (const { name } of over) await query(`DELETE ${RECORDS} AND name = ?`, this.project, name);
   }
 }
 
