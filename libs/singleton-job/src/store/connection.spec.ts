@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asLockStoreError, LockStoreError } from '../base/errors/lock-store.error.js';
-import { Connection, type Lost } from './connection.js';
+import { Connection, connectLimitMs, type Lost } from './connection.js';
 
 function setup() {
   const server = { refuses: false };
@@ -89,4 +89,16 @@ describe('A connection', () => {
     expect(counts).toEqual([0, 1, 0, 1]);
     await connection.close();
   });
+});
+
+it.each([
+  [undefined, 10_000, 2_500],
+  [undefined, 60_000, 2_500],
+  [undefined, 800, 200],
+  [500, 10_000, 500],
+  [4_000, 30_000, 4_000],
+  [15_000, 30_000, 10_000],
+  [0, 10_000, 2_500],
+])('With a time-out of %p and a lockExpiry of %i ms an attempt to connect may take %i ms', (given, lifeMs, limitMs) => {
+  expect(connectLimitMs(given, lifeMs)).toBe(limitMs);
 });

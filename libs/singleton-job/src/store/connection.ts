@@ -24,6 +24,15 @@ export interface ConnectionParts<S extends Session> {
   readonly onLost: (error: LockStoreError) => void;
 }
 
+/**
+ * How long an attempt to connect may take. TLS and a password take six round trips. After an attempt that hangs, a
+ * leader has time for another. `given`: by the user; 0 or not a number counts as nothing.
+ */
+export function connectLimitMs(given: unknown, shortestLifeMs: number): number {
+  const own = Number(given);
+  return own > 0 ? Math.min(own, shortestLifeMs / 3) : Math.min(2_500, shortestLifeMs / 4);
+}
+
 const NOT_OPEN = new LockStoreError('STORE_UNREACHABLE', 'the store is not open', { wasSent: false });
 
 /** Keeps a session from `open()` to `close()`: it replaces each one that ends. */

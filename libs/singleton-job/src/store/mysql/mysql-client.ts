@@ -1,6 +1,7 @@
 import { type EventEmitter } from 'node:events';
 import { type Duplex } from 'node:stream';
 import { type TlsOptions } from 'node:tls';
+import { connectLimitMs } from '../connection.js';
 import { type Row, type SqlValue } from '../sql/sql-session.js';
 
 /** Options of a connection of `mysql2`, with the same meaning. A type of our own: who uses Redis has no `mysql2`. */
@@ -21,7 +22,7 @@ export interface MysqlConfig {
   readonly database?: string | undefined;
   /** As in `mysql2`: options of TLS, or the name of a profile such as `'Amazon RDS'`. @default no TLS */
   readonly ssl?: string | TlsOptions | undefined;
-  /** How long it may take to connect, at most a third of `lockExpiry`. @default a fifth of `lockExpiry`, 2 s at most */
+  /** How long it may take to connect, at most a third of `lockExpiry`. @default a quarter of it, 2.5 s at most */
   readonly connectTimeout?: number | undefined;
 }
 
@@ -57,10 +58,9 @@ export async function loadMysql2(): Promise<Mysql2> {
 export async function newClient(connection: MysqlConnectionOptions, shortestLifeMs: number): Promise<MysqlClient> {
   const mysql2 = await loadMysql2();
   const config: MysqlConfig = typeof connection === 'string' ? { uri: connection } : connection.mysql;
-  const { connectTimeout: given } = config;
   return mysql2.createConnection({
     ...config,
-    connectTimeout: given === undefined ? Math.min(2_000, shortestLifeMs / 5) : Math.min(given, shortestLifeMs / 3),
+    connectTimeout: connectLimitMs(config.connectTimeout, shortestLifeMs),
     enableKeepAlive: true,
     // the application may have chosen other forms of numbers and dates in the URL
     supportBigNumbers: false,

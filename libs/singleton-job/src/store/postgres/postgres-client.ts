@@ -1,5 +1,6 @@
 import { type EventEmitter } from 'node:events';
 import { connect } from 'node:net';
+import { connectLimitMs } from '../connection.js';
 
 /** Options of a client of `pg`, with the same meaning. A type of our own: who uses Redis has no types of `pg`. */
 export interface PostgresConfig {
@@ -74,12 +75,9 @@ export async function newClient(
 ): Promise<PostgresClient> {
   const Client = await loadClient();
   const config = configOf(connection);
-  // TLS and a password take six round trips. After an attempt that hangs, a leader has time for another
-  const usualMs = Math.min(2_500, shortestLifeMs / 4);
-  const given = Number(Reflect.get(config, 'connectionTimeoutMillis'));
   return new Client({
     ...config,
-    connectionTimeoutMillis: given > 0 ? Math.min(given, shortestLifeMs / 3) : usualMs,
+    connectionTimeoutMillis: connectLimitMs(Reflect.get(config, 'connectionTimeoutMillis'), shortestLifeMs),
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     // the only parameter of the start that a pooler lets pass
