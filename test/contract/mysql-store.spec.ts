@@ -135,6 +135,27 @@ it('waits for no row that another replica has locked', async () => {
   await opened.store.close();
 });
 
+it('frees the rows of a process that stalls in a transaction, and lets an idle connection stay', async () => {
+  const [stalled, other] = [open(newStore('stall')), open(newStore('stall'))];
+  const { revision: ifRevision, ...request } = await put(stalled);
+  const session = stalled.store['requests'].session;
+  await session?.transaction((query) => query('no SQL')).catch(() => undefined);
+  expect(await session?.query('SELECT @@SESSION.wait_timeout - @@GLOBAL.wait_timeout AS time')).toEqual([{ time: 0 }]);
+  void session?.transaction(async (query) => {
+    await query('SELECT * FROM singleton_job_records WHERE project = ? FOR UPDATE', 'stall');
+    await new Promise(() => undefined);
+  });
+  await until('it is locked', async () => (await write()) === undefined);
+  await until('it is free', async () => (await write()) !== undefined);
+  expect(stalled.events).toContain('disconnected');
+  await Promise.all([stalled.store.close(), other.store.close()]);
+
+  async function write(): Promise<number | undefined> {
+    const writes = [{ name: 'a:lock', ifRevision, value: '{}' }];
+    return (await other.store.compareAndSet({ ...request, until: request.until + 60_000, writes }))[0];
+  }
+});
+
 it.each([
   ['that migrations made', true],
   ['that it makes', false],

@@ -62,6 +62,7 @@ export async function newClient(connection: MysqlConnectionOptions, shortestLife
     ...config,
     connectTimeout: connectLimitMs(config.connectTimeout, shortestLifeMs),
     enableKeepAlive: true,
+    multipleStatements: true,
     // the application may have chosen other forms of numbers and dates in the URL
     supportBigNumbers: false,
     typeCast: true,

@@ -17,6 +17,13 @@ const SETTINGS = [
   "SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = 1, sql_mode = 'STRICT_ALL_TABLES'",
 ];
 
+/**
+ * In seconds. A process that stalls in a transaction keeps its row locks until the server closes the connection, after
+ * 8 h by default. An idle connection outside of a transaction may stay for so long.
+ */
+const STALL_LIMIT = 5;
+const NO_LIMIT = 'SET SESSION wait_timeout = DEFAULT';
+
 /** How long the server may take to say goodbye. */
 const END_MS = 100;
 
@@ -39,7 +46,7 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
 
   get dialect(): Dialect {
     return {
-      begin: 'START TRANSACTION',
+      begin: `SET SESSION wait_timeout = ${STALL_LIMIT}; START TRANSACTION`,
       // not NOW(): that is the begin of the statement, which may have waited for a row
       now: 'CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED)',
       server: this.#server,
@@ -47,6 +54,9 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
       skipLocked: 'FOR UPDATE SKIP LOCKED',
     };
   }
+
+  protected override readonly commit = `COMMIT; ${NO_LIMIT}`;
+  protected override readonly rollback = `ROLLBACK; ${NO_LIMIT}`;
 
   async connect(): Promise<void> {
     await this.client.promise().connect();

@@ -56,6 +56,10 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
   abstract connect(): Promise<unknown>;
   abstract end(): unknown;
 
+  /** What ends a transaction, in one request each. */
+  protected readonly commit: string = 'COMMIT';
+  protected readonly rollback: string = 'ROLLBACK';
+
   /** Carries out all of it or nothing, in the order of the calls. */
   transaction<T>(task: (query: Query) => Promise<T>): Promise<T> {
     const answer = this.#last.then(() => this.repeat(() => this.#try(task)));
@@ -85,10 +89,10 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
     await this.query(this.dialect.begin);
     try {
       const result = await task(this.query);
-      await this.query('COMMIT');
+      await this.query(this.commit);
       return result;
     } catch (error: unknown) {
-      await this.query('ROLLBACK').catch(() => undefined);
+      await this.query(this.rollback).catch(() => undefined);
       throw error;
     }
   }
