@@ -3,6 +3,7 @@ import { createConnection } from 'mysql2/promise';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type MysqlSession } from '../../libs/singleton-job/src/store/mysql/mysql-session.js';
 import { MysqlStore } from '../../libs/singleton-job/src/store/mysql/mysql-store.js';
 import { mysqlMigrations } from '../../libs/singleton-job/src/store/mysql/mysql-tables.js';
@@ -132,6 +133,23 @@ it('waits for no row that another replica has locked', async () => {
   await lock('leases WHERE id', LEASE);
   const { leases } = await opened.store.sync({ ...LOOKS, revoke: OTHERS });
   expect([...leases.keys()]).toEqual([LEASE]);
+  await opened.store.close();
+});
+
+it('writes nothing at the time of `until` or later, also if it had to wait', async () => {
+  const projectName = newProject();
+  const opened = open(newStore(projectName));
+  const request = await put(opened);
+  await using other = await createConnection(server.url);
+  await other.query('START TRANSACTION');
+  await other.query('INSERT INTO singleton_job_records VALUES (?)', [[projectName, 'b:lock', 1, '{}', null]]);
+  const { time } = await opened.store.sync(LOOKS);
+  const writes = [{ name: 'b:lock', ifRevision: 0, value: '{}' }];
+  const answer = opened.store.compareAndSet({ ...request, until: time + 200, writes });
+  await delay(300);
+  await other.query('ROLLBACK');
+  expect(await answer).toEqual([undefined]);
+  expect((await opened.store.sync({ ...LOOKS, read: ['b:lock'] })).records).toEqual([undefined]);
   await opened.store.close();
 });
 

@@ -3,8 +3,8 @@ import { type Dialect, type Query, SqlSession, type SqlSessionParts } from '../s
 import { type MysqlClient } from './mysql-client.js';
 import { codeOf } from './mysql-errors.js';
 
-/** A dead-lock, and a row that another replica has just inserted. */
-const CONFLICTS = [1213, 1062];
+/** A dead-lock, a row that another replica has just inserted, and a commit that came too late. */
+const CONFLICTS = [1213, 1062, 1690];
 /** The server takes no writes: another one may have taken its place. */
 const READ_ONLY = [1290, 1792, 1836];
 
@@ -55,7 +55,9 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
     };
   }
 
-  protected override readonly commit = `COMMIT; ${NO_LIMIT}`;
+  // where it is late, 0 - 1 has no sign: an error, after which nothing of the list is carried out
+  protected override readonly commit = (until: number): string =>
+    `SELECT CAST(0 AS UNSIGNED) - (${this.dialect.now} >= ${until}); COMMIT; ${NO_LIMIT}`;
   protected override readonly rollback = `ROLLBACK; ${NO_LIMIT}`;
 
   async connect(): Promise<void> {

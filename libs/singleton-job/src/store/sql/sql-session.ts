@@ -56,13 +56,13 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
   abstract connect(): Promise<unknown>;
   abstract end(): unknown;
 
-  /** What ends a transaction, in one request each. */
-  protected readonly commit: string = 'COMMIT';
+  /** Fails at `until` or later, but where transactions take turns: there no other request is answered meanwhile. */
+  protected readonly commit: (until: number) => string = () => 'COMMIT';
   protected readonly rollback: string = 'ROLLBACK';
 
-  /** Carries out all of it or nothing, in the order of the calls. */
-  transaction<T>(task: (query: Query) => Promise<T>): Promise<T> {
-    const answer = this.#last.then(() => this.repeat(() => this.#try(task)));
+  /** Carries out all of it or nothing, in the order of the calls: nothing at `until` or later, or for null. */
+  transaction<T>(task: (query: Query) => Promise<T>, until = Number.MAX_SAFE_INTEGER): Promise<T> {
+    const answer = this.#last.then(() => this.repeat(() => this.#try(task, until)));
     this.#last = answer.catch(() => undefined);
     return answer;
   }
@@ -85,11 +85,11 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
     }
   }
 
-  async #try<T>(task: (query: Query) => Promise<T>): Promise<T> {
+  async #try<T>(task: (query: Query) => Promise<T>, until: number): Promise<T> {
     await this.query(this.dialect.begin);
     try {
       const result = await task(this.query);
-      await this.query(this.commit);
+      await this.query(result === null ? this.rollback : this.commit(until));
       return result;
     } catch (error: unknown) {
       await this.query(this.rollback).catch(() => undefined);

@@ -27,14 +27,14 @@ interface Found {
 export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends SqlSession> extends ServerStore<O, S> {
   protected readonly project = this.options.projectName;
 
-  compareAndSet({ incarnation, until, writes }: CasRequest): Promise<readonly (number | undefined)[]> {
-    return this.transaction('write', async (query, dialect) => {
+  async compareAndSet({ incarnation, until, writes }: CasRequest): Promise<readonly (number | undefined)[]> {
+    const write = async (query: Query, dialect: Dialect): Promise<(number | undefined)[] | null> => {
       const names = writes.map(({ name }) => name);
       const there = await query(`SELECT name ${RECORDS} AND name IN (?)`, this.project, names);
       const lock = `SELECT name, revision, forget_at AS forgetAt ${RECORDS} AND name IN (?) ORDER BY name`;
       const own = await query(`${lock} ${dialect.skipLocked}`, this.project, names);
       const { time, here, incarnation: noted } = await this.#find(query, dialect);
-      if (noted.id !== incarnation || !isOf(noted, here) || time >= until) return writes.map(() => undefined);
+      if (noted.id !== incarnation || !isOf(noted, here) || time >= until) return null;
 
       // undefined: another replica has locked it
       const revisions = new Map<string, number | undefined>(there.map(({ name }) => [name, undefined]));
@@ -54,8 +54,9 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
       // fails if another replica has done the same meanwhile
       await query('INSERT INTO singleton_job_records VALUES ?', rows(false));
       if (writes.some(({ forgetAfterMs }) => forgetAfterMs !== undefined)) await this.#forget(query, dialect, time);
-      return writes.map((write) => (due.has(write) ? revisionOf(write) : undefined));
-    });
+      return writes.map((one) => (due.has(one) ? revisionOf(one) : undefined));
+    };
+    return (await this.transaction('write', write, until)) ?? writes.map(() => undefined);
   }
 
   protected sendSync({ isNewcomer, renew, grant, revoke, read }: SyncRequest): Promise<SyncResult> {
@@ -90,11 +91,16 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
   }
 
   /** A statement about an empty list is not sent. */
-  protected transaction<T>(request: string, task: (query: Query, dialect: Dialect) => Promise<T>): Promise<T> {
+  protected transaction<T>(
+    request: string,
+    task: (query: Query, dialect: Dialect) => Promise<T>,
+    until?: number,
+  ): Promise<T> {
     const isEmpty = (value: SqlValue): boolean => Array.isArray(value) && value.length === 0;
     return this.requests.send(request, (session) =>
-      session.transaction((query) =>
-        task(async (sql, ...values) => (values.some(isEmpty) ? [] : query(sql, ...values)), session.dialect),
+      session.transaction(
+        (query) => task(async (sql, ...values) => (values.some(isEmpty) ? [] : query(sql, ...values)), session.dialect),
+        until,
       ),
     );
   }
