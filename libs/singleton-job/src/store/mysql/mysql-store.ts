@@ -16,7 +16,8 @@ export interface MysqlStoreOptions extends ServerStoreOptions<MysqlConnectionOpt
 
 /** What says which server answers: MySQL has the first, later versions of MariaDB the second. */
 const IDENTITY = ['server_uuid', 'server_uid', 'hostname', 'server_id'];
-const FLUSH = 'innodb_flush_log_at_trx_commit';
+/** Each must be 1, the second one where there is a binary log: else a crash loses what was confirmed. */
+const FLUSHES = ['innodb_flush_log_at_trx_commit', 'sync_binlog'];
 
 /** Leases and records in MySQL 8 or MariaDB 10.6, or later. It sends no messages: replicas look once a second. */
 export class MysqlStore extends SqlStore<MysqlStoreOptions, MysqlSession> {
@@ -33,10 +34,12 @@ export class MysqlStore extends SqlStore<MysqlStoreOptions, MysqlSession> {
 
   /** Checks the server, and creates the tables. Answers what tells this server from others. */
   async #prepare(query: Query): Promise<string> {
-    const rows = await query('SHOW GLOBAL VARIABLES WHERE Variable_name IN (?)', [...IDENTITY, FLUSH]);
+    const rows = await query('SHOW GLOBAL VARIABLES WHERE Variable_name IN (?)', [...IDENTITY, ...FLUSHES, 'log_bin']);
     const variables = new Map(rows.map((row) => Object.values(row) as [name: string, value: string]));
-    if (variables.get(FLUSH) !== '1') {
-      const message = `confirms what a crash of the server loses: set ${FLUSH} = 1, or two replicas can lead a job after it`;
+    const flushes = variables.get('log_bin') === 'ON' ? FLUSHES : FLUSHES.slice(0, 1);
+    const wrong = flushes.filter((name) => variables.get(name) !== '1').map((name) => `${name} = 1`);
+    if (wrong.length > 0) {
+      const message = `confirms what a crash of the server loses: set ${wrong.join(' and ')}, or two replicas can lead a job after it`;
       this.listeners.warn({ code: 'WRITES_CAN_BE_LOST', message });
     }
     const tables = mysqlMigrations();
