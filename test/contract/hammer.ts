@@ -5,7 +5,7 @@ import { SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/su
 const MS = 4_000;
 const MOST_MS = 20_000;
 const LIFE_MS = 1_500;
-const NAMES = Array.from({ length: 20 }, (_, i) => `${String(i)}:lock`);
+const NAMES = Array.from({ length: 20 }, (_, i) => `${String(i)}:job`);
 
 /** A lease, and until when its replica may believe that it lives. */
 interface Holder {

@@ -14,11 +14,11 @@ describe('the memory store', () => {
     const server = new FaultyServer(clock);
     const a = await new SuiteClient(new MemoryStore(server)).open();
     await a.sync({ isNewcomer: true, grant: ['a.1@1000'] });
-    await a.put('{}', undefined, { name: 'job:lock' });
-    await a.put('{}', undefined, { name: 'order-1:mutex', forgetAfterMs: 1_000 });
-    await a.put('{}', undefined, { name: 'order-2:mutex', forgetAfterMs: 300_000 });
+    await a.put('{}', undefined, { name: 'job:job' });
+    await a.put('{}', undefined, { name: 'order-1:lock', forgetAfterMs: 1_000 });
+    await a.put('{}', undefined, { name: 'order-2:lock', forgetAfterMs: 300_000 });
     await clock.advance(61_000);
-    await a.put('{}', undefined, { name: 'order-3:mutex', forgetAfterMs: 1_000 });
-    expect([...server.snapshot().records.keys()]).toEqual(['job:lock', 'order-2:mutex', 'order-3:mutex']);
+    await a.put('{}', undefined, { name: 'order-3:lock', forgetAfterMs: 1_000 });
+    expect([...server.snapshot().records.keys()]).toEqual(['job:job', 'order-2:lock', 'order-3:lock']);
   });
 });

@@ -78,7 +78,7 @@ const OTHERS = Array.from({ length: 8 }, (_, index) => `b.${String(index)}@10000
 const LOOKS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
 
 /** Makes a lease and a record. */
-async function put({ store }: OpenStore, name = 'a:lock') {
+async function put({ store }: OpenStore, name = 'a:job') {
   const { incarnation, time } = await store.sync({ ...LOOKS, grant: [LEASE] });
   const request = { incarnation: incarnation.id, until: time + 10_000 };
   const [revision = 0] = await store.compareAndSet({ ...request, writes: [{ name, ifRevision: 0, value: '{}' }] });
@@ -88,7 +88,7 @@ async function put({ store }: OpenStore, name = 'a:lock') {
 it('goes on with its data and its incarnation after a pause, a restart and a kill of the server', async () => {
   const opened = open(newStore(newProject()));
   const { incarnation } = await put(opened);
-  const sync = () => opened.store.sync({ ...LOOKS, renew: [LEASE], read: ['a:lock'] }).catch(() => undefined);
+  const sync = () => opened.store.sync({ ...LOOKS, renew: [LEASE], read: ['a:job'] }).catch(() => undefined);
   for (const fail of ['pause', 'down', 'kill'] as const) {
     await server[fail]();
     await until('it is disconnected', async () => (await sync()) === undefined);
@@ -113,10 +113,10 @@ it('waits for no row that another replica has locked', async () => {
     await other.query('START TRANSACTION');
     await other.query(`SELECT * FROM singleton_job_${row} = ? AND project = ? FOR UPDATE`, [key, projectName]);
   };
-  await lock('records WHERE name', 'a:lock');
+  await lock('records WHERE name', 'a:job');
   const writes = [
-    { name: 'a:lock', ifRevision, value: '{}' },
-    { name: 'b:lock', ifRevision: 0, value: '{}' },
+    { name: 'a:job', ifRevision, value: '{}' },
+    { name: 'b:job', ifRevision: 0, value: '{}' },
   ];
   expect(await opened.store.compareAndSet({ ...request, writes })).toEqual([undefined, expect.any(Number)]);
   await other.query('UPDATE singleton_job_leases SET ends_at = ends_at - 15000 WHERE project = ?', [projectName]);
@@ -142,14 +142,14 @@ it('writes nothing at the time of `until` or later, also if it had to wait', asy
   const request = await put(opened);
   await using other = await createConnection(server.url);
   await other.query('START TRANSACTION');
-  await other.query('INSERT INTO singleton_job_records VALUES (?)', [[projectName, 'b:lock', 1, '{}', null]]);
+  await other.query('INSERT INTO singleton_job_records VALUES (?)', [[projectName, 'b:job', 1, '{}', null]]);
   const { time } = await opened.store.sync(LOOKS);
-  const writes = [{ name: 'b:lock', ifRevision: 0, value: '{}' }];
+  const writes = [{ name: 'b:job', ifRevision: 0, value: '{}' }];
   const answer = opened.store.compareAndSet({ ...request, until: time + 200, writes });
   await delay(300);
   await other.query('ROLLBACK');
   expect(await answer).toEqual([undefined]);
-  expect((await opened.store.sync({ ...LOOKS, read: ['b:lock'] })).records).toEqual([undefined]);
+  expect((await opened.store.sync({ ...LOOKS, read: ['b:job'] })).records).toEqual([undefined]);
   await opened.store.close();
 });
 
@@ -169,7 +169,7 @@ it('frees the rows of a process that stalls in a transaction, and lets an idle c
   await Promise.all([stalled.store.close(), other.store.close()]);
 
   async function write(): Promise<number | undefined> {
-    const writes = [{ name: 'a:lock', ifRevision, value: '{}' }];
+    const writes = [{ name: 'a:job', ifRevision, value: '{}' }];
     return (await other.store.compareAndSet({ ...request, until: request.until + 60_000, writes }))[0];
   }
 });

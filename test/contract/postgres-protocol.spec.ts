@@ -85,7 +85,7 @@ describe('a transaction that another program leaves open', () => {
 
   it('on one record of three leaves that one as it is, and the others are written', async () => {
     const a = await replica();
-    const names = ['one:lock', 'two:lock', 'three:lock'];
+    const names = ['one:job', 'two:job', 'three:job'];
     const writesAt = (records: readonly ({ readonly revision: number } | undefined)[]) =>
       names.map((name, i) => ({ name, ifRevision: records[i]?.revision ?? 0 }));
     const before = await a.writeAll(writesAt([]));
@@ -308,7 +308,7 @@ describe('the schema', () => {
 
   it('loses records that may be forgotten, as others are written', async () => {
     const a = await replica();
-    await a.put('{}', undefined, { name: 'order-4711:mutex', forgetAfterMs: 1 });
+    await a.put('{}', undefined, { name: 'order-4711:lock', forgetAfterMs: 1 });
     await delay(5);
     await a.put();
     const rows = await fixture.sql('SELECT name FROM singleton_job.records WHERE project = $1', [a.projectName]);

@@ -47,7 +47,7 @@ async function problemsOf({ store, events, warnings }: OpenStore<RedisStore>): P
   const note = (error: unknown): unknown => errors.push(error);
   const synced = await replica.sync({ grant: [A], read: [NAME] }).catch(note);
   if (typeof synced === 'object') await replica.write().catch(note);
-  await store.publish(['price-tick:lock']).catch(note);
+  await store.publish(['price-tick:job']).catch(note);
   const isAnswered = () => events.includes('listening') || warnings.some(({ code }) => code === 'HINTS_NOT_DELIVERED');
   await until('the subscription is answered', () => isAnswered() || undefined);
   return [...errors.map(String), ...warnings.map(({ message }) => message)];

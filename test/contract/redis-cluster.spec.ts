@@ -13,7 +13,7 @@ const VERSIONS: [string, typeof Cluster][] = [
   ['ioredis 6', Cluster],
   ['ioredis 5', Cluster5 as unknown as typeof Cluster],
 ];
-const NAMES = ['a:lock', 'b:lock', 'c:lock', 'absent:lock'];
+const NAMES = ['a:job', 'b:job', 'c:job', 'absent:job'];
 
 let cluster: RedisCluster;
 let projects = 0;
@@ -98,7 +98,7 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     );
     await to.admin.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId ?? '');
     await from.admin.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId ?? '');
-    for (const name of ['', 'a:lock', 'b:lock', 'c:lock', 'leases']) {
+    for (const name of ['', 'a:job', 'b:job', 'c:job', 'leases']) {
       if (name !== '') await from.admin.call('MIGRATE', '127.0.0.1', to.server.port, keyOf(name), 0, 5_000);
       for (const read of [NAMES, NAMES.slice(0, 3), []]) {
         const result = await replica.sync({ renew: [A], read });
@@ -110,8 +110,8 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     const { incarnation } = await replica.sync({ renew: [A], read: NAMES });
     expect(incarnation.id).toContain(/run_id:(\w+)/.exec(await to.admin.info('server'))?.[1]);
     for (const write of writes) expect((await replica.writeAll([write]))[0]).toBeUndefined();
-    await replica.put('{}', undefined, { name: 'absent:lock' });
-    expect((await replica.read('absent:lock'))[0]).toMatchObject({ value: '{}' });
+    await replica.put('{}', undefined, { name: 'absent:job' });
+    expect((await replica.read('absent:job'))[0]).toMatchObject({ value: '{}' });
     expect(events).not.toContain('disconnected');
   });
 

@@ -113,14 +113,14 @@ describe('what Redis sees', () => {
     const messages: string[] = [];
     listener.on('message', (channel, text) => messages.push(`${channel} ${text}`));
     await listener.subscribe('{myapp}:hints');
-    const names = (count: number) => Array.from({ length: count }, (_, i) => `${String(i)}:lock`);
+    const names = (count: number) => Array.from({ length: count }, (_, i) => `${String(i)}:job`);
     await a.store.publish?.(names(2));
     await a.store.publish?.(names(100));
     await a.store.publish?.(names(1_000));
     await a.store.publish?.('*');
     await until('all messages arrive', () => messages.at(3));
     expect(messages).toEqual(
-      ['0:lock\n1:lock', names(100).join('\n'), '*', '*'].map((text) => `{myapp}:hints ${text}`),
+      ['0:job\n1:job', names(100).join('\n'), '*', '*'].map((text) => `{myapp}:hints ${text}`),
     );
     listener.disconnect();
   });
@@ -130,7 +130,7 @@ describe('what Redis sees', () => {
     ['two for a heartbeat, however many records it reads', 400, ['mget', 'eval']],
   ])('is %s', async (_what, count, commands) => {
     await a.sync({ grant: [A] });
-    const names = Array.from({ length: count }, (_, i) => `${String(i)}:lock`);
+    const names = Array.from({ length: count }, (_, i) => `${String(i)}:job`);
     expect(await commandsOf(() => a.writeAll(names.map((name) => ({ name }))))).toEqual(['eval']);
     expect(await commandsOf(() => a.sync({ renew: [A], grant: [B], read: names }))).toEqual(commands);
   });
@@ -178,7 +178,7 @@ describe('a Redis that is full and evicts nothing', () => {
   it('keeps leases, makes new ones, and writes old and new records', async () => {
     expect(await a.leases({ renew: [A], grant: [B] })).toEqual([A, B]);
     const record = await a.put('{}', await a.put('{"a":1}'));
-    expect(await a.read(NAME, 'absent:lock')).toEqual([record, undefined]);
+    expect(await a.read(NAME, 'absent:job')).toEqual([record, undefined]);
     await a.store.publish?.('*');
   });
 
@@ -263,11 +263,11 @@ describe('a Redis that may evict keys', () => {
   it('of those that expire evicts records of locks, but no record of a job and no lease', async () => {
     await a.sync({ isNewcomer: true, grant: [A] });
     const job = await a.put();
-    await a.put('{}', undefined, { name: 'order-4711:mutex', forgetAfterMs: 86_400_000 });
+    await a.put('{}', undefined, { name: 'order-4711:lock', forgetAfterMs: 86_400_000 });
     await fixture.raw.config('SET', 'maxmemory-policy', 'volatile-ttl');
     await fixture.raw.config('SET', 'maxmemory', '1');
     await expect(fixture.raw.set('any', 'thing')).rejects.toThrow('OOM');
-    expect(await a.read(NAME, 'order-4711:mutex')).toEqual([job, undefined]);
+    expect(await a.read(NAME, 'order-4711:lock')).toEqual([job, undefined]);
     expect(await a.leases()).toEqual([A]);
   });
 });

@@ -83,13 +83,13 @@ describe('SQLite', () => {
   it('passes on a hint within 100 ms, once, and none for a heartbeat of another process', async () => {
     const file = newFile();
     const [a, b] = [await listen(file), await listen(file)];
-    await a.store.publish(['x:lock', 'y:lock']);
+    await a.store.publish(['x:job', 'y:job']);
     await delay(100);
-    expect(b.hints).toEqual([['x:lock', 'y:lock']]);
+    expect(b.hints).toEqual([['x:job', 'y:job']]);
     for (let i = 0; i < 5; i++) await a.store.sync({ ...LOOKS, grant: ['a.1@10000'] });
     await delay(100);
-    expect(b.hints).toEqual([['x:lock', 'y:lock']]);
-    await Promise.all([a.store.publish(['x:lock']), a.store.publish(['y:lock'])]);
+    expect(b.hints).toEqual([['x:job', 'y:job']]);
+    await Promise.all([a.store.publish(['x:job']), a.store.publish(['y:job'])]);
     await delay(100);
     // the first one was written over
     expect(b.hints.slice(1)).toEqual(['*']);
@@ -115,7 +115,7 @@ describe('SQLite', () => {
     );
     const hints: unknown[] = [];
     store.addListener({ hint: (names) => hints.push(names) });
-    await store.publish(['x:lock']);
+    await store.publish(['x:job']);
     await until('the hint arrives', () => hints.length > 0, { withinMs: 1_500 });
     expect(warnings).toMatchObject([
       { code: 'HINTS_NOT_DELIVERED', message: expect.stringContaining('ENOENT') as unknown },
@@ -178,7 +178,7 @@ describe('SQLite', () => {
     const [file, link] = [newFile(), newFile()];
     symlinkSync(file, link);
     const [a, b] = [await listen(file), await listen(link)];
-    await a.store.publish(['x:lock']);
+    await a.store.publish(['x:job']);
     await until('the hint arrives', () => b.hints.length > 0);
     // it was found beside the file
     expect(b.warnings).toEqual([]);

@@ -84,7 +84,7 @@ describe('LockService in an application', () => {
     expect(handle?.signal.reason).toBeInstanceOf(LockLostError);
     await expect(locks.tryAcquire('nightly-import')).rejects.toThrow('the application has stopped');
     const { records, leases } = server.snapshot();
-    expect([...records.keys()].sort()).toEqual(['last-words:mutex', 'nightly-import:mutex', 'price-tick:lock']);
+    expect([...records.keys()].sort()).toEqual(['last-words:lock', 'nightly-import:lock', 'price-tick:job']);
     expect([...records.values()].filter(({ value }) => value.includes('holder'))).toEqual([]);
     expect([...leases]).toEqual([]);
   });

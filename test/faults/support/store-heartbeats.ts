@@ -95,7 +95,7 @@ export class StoreHeartbeats implements AsyncDisposable {
     while (!this.#isClosed) {
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       const sentMs = performance.now();
-      const request = { isNewcomer: false, renew: [], grant: [this.#lease], revoke: [], read: ['price-tick:lock'] };
+      const request = { isNewcomer: false, renew: [], grant: [this.#lease], revoke: [], read: ['price-tick:job'] };
       const result = await this.store.sync(request).catch(asLockStoreError);
       this.#outcomes.push({ sentMs, endedMs: performance.now(), result });
       const waitMs = result instanceof Error ? Math.min(250, this.intervalMs / 4) : this.intervalMs;

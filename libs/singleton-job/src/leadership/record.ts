@@ -76,22 +76,22 @@ export interface SeenRecord {
 
 /** The name of the record of a job. */
 export function jobRecord(job: string): string {
-  return `${job}:lock`;
+  return `${job}:job`;
 }
 
 /** The name of the record of a lock of `LockService`. */
 export function lockRecord(key: string): string {
-  return `${key}:mutex`;
+  return `${key}:lock`;
 }
 
 /** The job of a record. Undefined: it is the record of a lock. */
 export function jobOf(name: string): string | undefined {
-  return name.endsWith(':lock') ? name.slice(0, -':lock'.length) : undefined;
+  return name.endsWith(':job') ? name.slice(0, -':job'.length) : undefined;
 }
 
 /** The name of a job or a lock in events: that of a lock begins with `lock/`. */
 export function labelOf(name: string): string {
-  return jobOf(name) ?? `lock/${name.slice(0, -':mutex'.length)}`;
+  return jobOf(name) ?? `lock/${name.slice(0, -':lock'.length)}`;
 }
 
 export const ABSENT: SeenRecord = Object.freeze({ revision: 0, value: undefined });

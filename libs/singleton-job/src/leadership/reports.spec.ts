@@ -10,6 +10,6 @@ function reportsTo(notify: Notify): Reports {
 it('An error of an election is a warning of its job', () => {
   const warnings: unknown[] = [];
   const error = new Error('wrong');
-  reportsTo((_event, warning) => warnings.push(warning)).failed({ name: 'tick:lock' } as never, error);
+  reportsTo((_event, warning) => warnings.push(warning)).failed({ name: 'tick:job' } as never, error);
   expect(warnings).toMatchObject([{ code: 'RUNNER_FAILED', job: 'tick', error }]);
 });

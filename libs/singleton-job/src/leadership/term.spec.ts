@@ -17,7 +17,7 @@ function setup() {
   const leases = { nextHolder: () => 'a.1@10000#1' };
   const replica = { clock, view: new View('a', clock), leases, backup, syncNow: () => story.push('doubted') };
   const seen = { nextFencingToken: () => 7, backlog: () => ({}) };
-  const election = { name: 'job:lock', candidate: {}, replica, seen, touch: () => story.push('changed') };
+  const election = { name: 'job:job', candidate: {}, replica, seen, touch: () => story.push('changed') };
   const term = new OwnTerm(election as never, lease);
   /** What a promise has settled to by now. */
   const soFar = <T>(promise: Promise<T>) => Promise.race([promise, clock.afterIo().then(() => 'pending')]);

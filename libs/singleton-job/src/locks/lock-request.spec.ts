@@ -9,7 +9,7 @@ describe('The request for a lock', () => {
     const keys = [...texts, ...tenants.map(([name = '', tenant = '']) => ({ name, tenant }))];
     const records = keys.map((key) => readLockRequest(key).record);
     expect(new Set(records).size).toBe(keys.length);
-    expect(records.filter((record) => !/^[^/:{}\s]+(\/[^/:{}\s]+)?:mutex$/.test(record))).toEqual([]);
+    expect(records.filter((record) => !/^[^/:{}\s]+(\/[^/:{}\s]+)?:lock$/.test(record))).toEqual([]);
   });
 
   const key = /key must be a text, or a name and a tenant, none of them empty, got /;

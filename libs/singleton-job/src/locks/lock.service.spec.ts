@@ -232,7 +232,7 @@ describe('LockService', () => {
       const [at, error] = await timed(a.locks.tryAcquire(KEY, { wait: '1s' }), 5_000);
       expect([at, messageOf(error)]).toEqual([
         1_000,
-        "it is not known who holds the lock 'nightly-import': the record 'nightly-import:mutex' in Redis cannot be read, " +
+        "it is not known who holds the lock 'nightly-import': the record 'nightly-import:lock' in Redis cannot be read, " +
           'because another program wrote it: delete it',
       ]);
     });

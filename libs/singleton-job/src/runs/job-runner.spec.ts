@@ -59,8 +59,8 @@ describe('A follower', () => {
     const actions: Record<Step, () => unknown> = {
       pause: () => a.registry.pause('tick'),
       resume: () => a.registry.resume('tick'),
-      spoil: server.spoil.bind(server, 'tick:lock'),
-      repair: server.repair.bind(server, 'tick:lock'),
+      spoil: server.spoil.bind(server, 'tick:job'),
+      repair: server.repair.bind(server, 'tick:job'),
       cut: b.store.partition.bind(b.store),
       heal: b.store.heal.bind(b.store),
       keep: () => (kept = server.snapshot()),

@@ -120,7 +120,7 @@ describe('Leaderships', () => {
 
   it('stay, however many locks their replica holds', async () => {
     const [a] = await startApart(2, spread(1));
-    for (const name of ['x', 'y', 'z']) new TestCandidate(`${name}:mutex`, a.replica, () => undefined, 'lock');
+    for (const name of ['x', 'y', 'z']) new TestCandidate(`${name}:lock`, a.replica, () => undefined, 'lock');
     await advance(5);
     expect([ledBy(a), movedBy(a)]).toEqual([[4], []]);
   });

@@ -1,8 +1,8 @@
 import { text } from './option-types.js';
 
 /**
- * Names of projects and jobs are part of keys and channels: `{project}:{job}:lock`. Locks of `LockService` have
- * `{project}:{key}:mutex`.
+ * Names of projects and jobs are part of keys and channels: `{project}:{job}:job`. Locks of `LockService` have
+ * `{project}:{key}:lock`.
  */
 const FORBIDDEN_IN_NAME = /[{}:/\s\p{Cc}]/u;
 

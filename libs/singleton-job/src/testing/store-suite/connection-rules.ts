@@ -8,12 +8,12 @@ import { A, until, NAME } from './suite-client.js';
 export const HINT: Rules = {
   'reaches every replica of its project, and no other': async ({ a, b, connect, connectElsewhere }) => {
     const [c, elsewhere] = [await connect(), await connectElsewhere()];
-    const names = ['price-tick:lock', 'größe "4711" 🚆:mutex'];
+    const names = ['price-tick:job', 'größe "4711" 🚆:lock'];
     if (!(await a.hint(names, [b, c]))) return;
-    await elsewhere.hint(['elsewhere:lock'], [elsewhere]);
-    deepEqual([b.hints, c.hints, elsewhere.hints], [names, names, ['elsewhere:lock']]);
+    await elsewhere.hint(['elsewhere:job'], [elsewhere]);
+    deepEqual([b.hints, c.hints, elsewhere.hints], [names, names, ['elsewhere:job']]);
     // a store may tell so many as any
-    const many = [...Array(1_000).keys()].map((i) => `job-${String(i)}:lock`);
+    const many = [...Array(1_000).keys()].map((i) => `job-${String(i)}:job`);
     await a.hint(many, [b]);
   },
 

@@ -18,9 +18,9 @@ export const RECORD: Rules = {
   },
 
   'may have any name, be one of a thousand, and is answered in its place': async ({ a, b }) => {
-    const names = Array.from({ length: 1_000 }, (_, i) => `${ODD_NAMES[i] ?? `job-${String(i)}`}:lock`);
+    const names = Array.from({ length: 1_000 }, (_, i) => `${ODD_NAMES[i] ?? `job-${String(i)}`}:job`);
     const written = await a.writeAll(names.map((name) => ({ name, value: JSON.stringify(name) })));
-    const { records, leases } = await b.sync({ read: ['absent:lock', ...names, ...names.slice(0, 2).reverse()] });
+    const { records, leases } = await b.sync({ read: ['absent:job', ...names, ...names.slice(0, 2).reverse()] });
     deepEqual([written.includes(undefined), [...leases.keys()]], [false, [A]]);
     deepEqual(records, [undefined, ...written, ...written.slice(0, 2).reverse()]);
   },
@@ -55,9 +55,9 @@ export const RECORD: Rules = {
 export const UNREADABLE_RECORD: Rules = {
   'is no absent one, and concerns no lease and no other record': async ({ fixture, a }) => {
     await fixture.spoil?.(NAME);
-    const [spoiled, good] = await a.writeAll([{}, { name: 'good:lock' }]);
+    const [spoiled, good] = await a.writeAll([{}, { name: 'good:job' }]);
     equal(spoiled, undefined);
-    const { records, leases } = await a.sync({ renew: [A], read: ['good:lock', NAME, 'absent:lock'] });
+    const { records, leases } = await a.sync({ renew: [A], read: ['good:job', NAME, 'absent:job'] });
     deepEqual([records, [...leases.keys()]], [[good, 'unreadable', undefined], [A]]);
   },
 };
@@ -86,7 +86,7 @@ export const WRITE: Rules = {
 
   'fails without the others of its request, and each has its answer': async ({ a }) => {
     const old = await a.put('1');
-    const [x, y, z] = ['x:lock', 'y:lock', 'z:lock'];
+    const [x, y, z] = ['x:job', 'y:job', 'z:job'];
     const written = await a.writeAll([{ name: x }, { name: y, ifRevision: old.revision }, {}, { name: z }]);
     deepEqual(written.map(Boolean), [true, false, false, true]);
     deepEqual(await a.read(x, y, NAME, z), [written[0], undefined, old, written[3]]);
@@ -113,7 +113,7 @@ export const WRITE: Rules = {
   },
 
   'may let the record be forgotten, and the next one may keep it for ever': async ({ a, passTime }) => {
-    const [forgetAfterMs, name] = [500, 'kept:lock'];
+    const [forgetAfterMs, name] = [500, 'kept:job'];
     const kept = await a.put('2', await a.put('1', undefined, { name, forgetAfterMs }), { name });
     const [record, seen] = await Promise.all([a.put('1', undefined, { forgetAfterMs }), a.read(NAME)]);
     deepEqual(seen, [record]);

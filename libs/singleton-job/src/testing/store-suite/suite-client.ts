@@ -19,7 +19,7 @@ export const A = `a.1@${String(LONG_MS)}`;
 /** For `b`. */
 export const B = `b.1@${String(LONG_MS)}`;
 /** The record, where a rule needs only one. */
-export const NAME = 'price-tick:lock';
+export const NAME = 'price-tick:job';
 
 /** One replica: its store, what it reported, and short forms of the requests. */
 export class SuiteClient {
