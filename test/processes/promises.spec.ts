@@ -92,7 +92,7 @@ describe.each([
     async () => {
       // however late another replica follows, the run has not ended by itself
       await using workers = await Workers.start(server.url, { ...LONG_RUNS, PRICE_TICK_SLOW_FOR: '10m' });
-      const run = await workers.freshRun('price-tick');
+      const run = await workers.runInFlight('price-tick', Infinity);
       const leader = workers.leaderOf('price-tick');
       const suspendedAtMs = leader.suspend();
       const elsewhere = () =>
@@ -156,7 +156,7 @@ describe.each([
     'P4, P5: a leader that is stopped renews its lock until its run has ended, then hands over',
     async () => {
       await using workers = await Workers.start(server.url, LONG_RUNS);
-      const run = await workers.freshRun('price-tick');
+      const run = await workers.runInFlight('price-tick', 300);
       const leader = workers.leaderOf('price-tick');
       const stoppedAtMs = Date.now();
       expect(await leader.stop()).toEqual({ code: 0, signal: null });

@@ -102,12 +102,12 @@ export class Workers implements AsyncDisposable {
     return runs.sort((a, b) => a.startedAtMs - b.startedAtMs);
   }
 
-  /** Waits for a run that has only just begun. */
-  async freshRun(job: Job): Promise<WorkerRun> {
-    const fresh = (): WorkerRun | undefined =>
-      this.runs(job).find((run) => run.outcome === undefined && Date.now() - run.startedAtMs < 300);
-    await this.until('a run has just begun', () => fresh() !== undefined);
-    const run = fresh();
+  /** Waits for a run in flight that began at most so long ago. */
+  async runInFlight(job: Job, sinceMs: number): Promise<WorkerRun> {
+    const find = (): WorkerRun | undefined =>
+      this.runs(job).find((run) => run.outcome === undefined && Date.now() - run.startedAtMs < sinceMs);
+    await this.until('a run has begun', () => find() !== undefined);
+    const run = find();
     if (run === undefined) throw new Error('the run was over at once');
     return run;
   }
