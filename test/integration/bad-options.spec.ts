@@ -72,6 +72,12 @@ const CONNECTIONS: Row[] = [
   ['a URL of MySQL without a database', { connection: 'mysql://user:secret@db' }],
   ['a URL in place of options of MySQL', { connection: { mysql: 'mysql://user:secret@db/shop' } }],
   ['options of MySQL without a database', { connection: { mysql: { host: 'db' } } }],
+  ['an option of another client for MySQL', { connection: { mysql: { username: 'app', database: 'shop' } } }],
+  ['true for TLS of MySQL', { connection: { mysql: { database: 'shop', ssl: true } } }],
+  ...['sslmode=require', 'ssl-mode=REQUIRED', 'sslaccept=strict', 'ssl=true'].map((query): Row => [
+    `${query} for MySQL`,
+    { connection: `mysql://db/shop?connection_limit=5&${query}` },
+  ]),
   ['SQLite in memory', { connection: 'sqlite::memory:' }],
   ['SQLite without a file', { connection: 'sqlite:' }],
   ['SQLite on a host', { connection: 'sqlite://jobs.db' }],

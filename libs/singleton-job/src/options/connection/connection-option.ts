@@ -9,6 +9,7 @@ type Options = Readonly<Record<string, unknown>>;
 
 const PG_URL = "'postgresql://user:password@host/database'";
 const MYSQL_URL = "'mysql://user:password@host/database'";
+const TLS_FIX = 'ssl={} in its place, or { mysql: { uri, ssl: { ca } } }';
 const SQLITE_URL = "'sqlite:./jobs.db'";
 const URL_FIX = `write it as 'redis://host:6379', 'rediss://host:6379' for TLS, ${PG_URL}, ${MYSQL_URL} or ${SQLITE_URL}`;
 const PG_FORMS = `${PG_URL} or { postgres: { host, user, password, database } }`;
@@ -31,11 +32,17 @@ export const PG_OPTIONS: readonly string[] = (
   'scramMaxIterations Promise Client verify onConnect poolSize'
 ).split(' ');
 
-/** A `pg` of tomorrow may have others. */
-const NO_PG_OPTION_FIX =
-  'write host, port, database, user and password, or connectionString, or pass a Pool of pg, whose options are not checked';
+/** The options of `mysql2` for connections and pools. A test compares them with what the installed one knows. */
+export const MYSQL_OPTIONS: readonly string[] = (
+  'uri host port socketPath localAddress user password password1 password2 password3 passwordSha1 database ssl ' +
+  'connectTimeout charset charsetNumber compress connectAttributes authPlugins authSwitchHandler insecureAuth ' +
+  'enableCleartextPlugin enableKeepAlive keepAliveInitialDelay flags isServer stream pool infileStreamFactory ' +
+  'multipleStatements namedPlaceholders maxPreparedStatements queryFormat nestTables rowsAsArray typeCast timezone ' +
+  'dateStrings bigNumberStrings supportBigNumbers decimalNumbers stringifyObjects jsonStrings debug trace disableEval ' +
+  'connectionLimit maxIdle idleTimeout Promise queueLimit resetOnRelease waitForConnections gracefulEnd'
+).split(' ');
 
-/** Names that other clients and ORMs have for options of `pg`. */
+/** Names that other clients and ORMs have for options of `pg` and `mysql2`. */
 const NAMES_ELSEWHERE = new Map(
   Object.entries({
     username: 'user',
@@ -44,10 +51,10 @@ const NAMES_ELSEWHERE = new Map(
     hostname: 'host',
     dbname: 'database',
     db: 'database',
-    url: 'connectionString',
-    uri: 'connectionString',
   }),
 );
+
+const URL_NAMES = ['url', 'uri', 'connectionString'];
 
 /** Options that say which server ioredis connects to. Without them it is localhost. */
 const REDIS_SERVER = ['host', 'port', 'path', 'sentinels', 'Connector'];
@@ -99,6 +106,16 @@ function checkUrl(text: string, at: Place): void {
       `must end in the number of a database or in nothing, ${got}: write it as in 'redis://host:6379/0', or leave it out`,
     );
   else if (kind === 'Redis') checkOptions(Object.fromEntries(url.searchParams), at);
+  else if (kind === 'MySQL') checkTls(url, at);
+}
+
+/** A parameter that `mysql2` does not know has no effect: it would connect without TLS. */
+function checkTls({ searchParams }: URL, at: Place): void {
+  for (const [name, value] of searchParams) {
+    const isRead = name === 'ssl' && /^(\{|Amazon)/.test(value);
+    if (/ssl|tls/i.test(name) && !isRead && !/^(false|0|disabled?)$/i.test(value))
+      at.note(`must ask for TLS in the way of mysql2, not by ${name}: write ${TLS_FIX}`);
+  }
 }
 
 /** `sqlite:` and a path. */
@@ -115,7 +132,7 @@ function checkFile(text: string, at: Place): void {
     );
 }
 
-/** Checks `{ mysql }`: options of `mysql2`, which says itself what it does not know. */
+/** Checks `{ mysql }`: options of `mysql2`. */
 function checkMysql({ mysql, ...others }: Options, connection: Place): void {
   const fix = 'put options of mysql2 into mysql, and migrate beside connection';
   for (const name of Object.keys(others)) connection.in(name).note(`has no effect here: ${fix}`);
@@ -128,7 +145,10 @@ function checkMysql({ mysql, ...others }: Options, connection: Place): void {
     );
   else {
     checkOptions(mysql, at);
-    if (typeof mysql['uri'] === 'string') checkUrl(mysql['uri'], at.in('uri'));
+    checkNames(mysql, at, { client: 'mysql2', known: MYSQL_OPTIONS, url: 'uri' });
+    const { uri, ssl } = mysql;
+    if (ssl === true) at.in('ssl').refuse(ssl, 'options of TLS', 'write ssl: {} to check the certificate');
+    if (typeof uri === 'string') checkUrl(ssl === undefined ? uri : uri.replace(/\?.*$/s, ''), at.in('uri'));
     else if ((mysql['database'] ?? '') === '')
       at.in('database').note('must be given: the tables of the library are there');
   }
@@ -146,14 +166,25 @@ function checkPostgres({ postgres, ...others }: Options, connection: Place): voi
       checkUrl(connectionString, at.in('connectionString'));
     else if (connectionString !== undefined)
       at.in('connectionString').refuse(connectionString, 'a URL of PostgreSQL', `write it as ${PG_URL}`);
-    for (const key of Object.keys(postgres)) {
-      if (postgres[key] === undefined || PG_OPTIONS.includes(key)) continue;
-      const name = NAMES_ELSEWHERE.get(key);
-      const fix = name === undefined ? didYouMean(key, PG_OPTIONS, NO_PG_OPTION_FIX) : `write ${name}`;
-      at.in(key).note(`is no option of pg: ${fix}`);
-    }
+    const pool = ', or pass a Pool of pg, whose options are not checked';
+    checkNames(postgres, at, { client: 'pg', known: PG_OPTIONS, url: 'connectionString', pool });
   } else if (!isPool(postgres))
     at.refuse(postgres, 'options of pg, or a Pool of pg', `pass its URL or options, as in connection: ${PG_FORMS}`);
+}
+
+/** A client of tomorrow may have others. */
+function checkNames(
+  options: Options,
+  at: Place,
+  { client, known, url, pool = '' }: { client: string; known: readonly string[]; url: string; pool?: string },
+): void {
+  const otherwise = `write host, port, database, user and password, or ${url}${pool}`;
+  for (const key of Object.keys(options)) {
+    if (options[key] === undefined || known.includes(key)) continue;
+    const name = URL_NAMES.includes(key) ? url : NAMES_ELSEWHERE.get(key);
+    const fix = name === undefined ? didYouMean(key, known, otherwise) : `write ${name}`;
+    at.in(key).note(`is no option of ${client}: ${fix}`);
+  }
 }
 
 function isPool(value: unknown): value is Options {

@@ -6,7 +6,7 @@ import { type Row, type SqlValue } from '../sql/sql-session.js';
 
 /** Options of a connection of `mysql2`, with the same meaning. A type of our own: who uses Redis has no `mysql2`. */
 export interface MysqlConfig {
-  /** A URL. Other fields overwrite what it says. */
+  /** A URL. Other fields overwrite what it says. Of its parameters only `ssl` and `socketPath` are used. */
   readonly uri?: string | undefined;
   /** Name or address of the server. @default 'localhost' */
   readonly host?: string | undefined;
@@ -58,15 +58,25 @@ export async function loadMysql2(): Promise<Mysql2> {
 export async function newClient(connection: MysqlConnectionOptions, shortestLifeMs: number): Promise<MysqlClient> {
   const mysql2 = await loadMysql2();
   const config: MysqlConfig = typeof connection === 'string' ? { uri: connection } : connection.mysql;
+  const { uri } = config;
   return mysql2.createConnection({
     ...config,
+    uri: uri && withOwnParameters(uri),
     connectTimeout: connectLimitMs(config.connectTimeout, shortestLifeMs),
     enableKeepAlive: true,
     multipleStatements: true,
-    // the application may have chosen other forms of numbers and dates in the URL
+    // the application may have chosen other forms of numbers and dates
     supportBigNumbers: false,
     typeCast: true,
     rowsAsArray: false,
     namedPlaceholders: false,
   });
+}
+
+/** A URL without parameters of other clients, of which `mysql2` warns, and those that change the forms of values. */
+export function withOwnParameters(uri: string): string {
+  const url = new URL(uri);
+  for (const name of [...url.searchParams.keys()])
+    if (!['ssl', 'socketPath'].includes(name)) url.searchParams.delete(name);
+  return url.href;
 }
