@@ -1,4 +1,4 @@
-import { asLockStoreError, type LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
+import { asStoreError, type StoreError } from '../../libs/singleton-job/src/base/errors/store.error.js';
 import { type Store } from '../../libs/singleton-job/src/store/store.js';
 import { until } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 
@@ -6,7 +6,7 @@ import { until } from '../../libs/singleton-job/src/testing/store-suite/suite-cl
 export interface OpenStore<S extends Store = Store> {
   readonly store: S;
   readonly events: string[];
-  readonly disconnected: LockStoreError[];
+  readonly disconnected: StoreError[];
   readonly warnings: { readonly code: string; readonly message: string }[];
 }
 
@@ -25,7 +25,7 @@ export function open<S extends Store>(store: S): OpenStore<S> {
     connected: () => reported.events.push('connected'),
     disconnected: (error) => {
       reported.events.push('disconnected');
-      reported.disconnected.push(asLockStoreError(error));
+      reported.disconnected.push(asStoreError(error));
     },
     listening: (isListening) => reported.events.push(isListening ? 'listening' : 'not listening'),
     warning: (warning) => reported.warnings.push(warning),

@@ -1,4 +1,4 @@
-import { LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
+import { StoreError } from '../../libs/singleton-job/src/base/errors/store.error.js';
 import { type JobObserver } from '../../libs/singleton-job/src/base/events/observer.js';
 import { type Clock } from '../../libs/singleton-job/src/base/time/clock.js';
 import { sleep } from '../../libs/singleton-job/src/base/time/sleep.js';
@@ -114,7 +114,7 @@ export class Application {
       const { reason = 'done' } = (await this.#commands[kind](job)) as { readonly reason?: string };
       call.outcome = reason;
     } catch (error) {
-      if (!(error instanceof LockStoreError)) throw error;
+      if (!(error instanceof StoreError)) throw error;
       call.outcome = 'no-answer';
     }
     world.say(call.id, kind, call.outcome);

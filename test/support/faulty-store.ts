@@ -1,4 +1,4 @@
-import { LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
+import { StoreError } from '../../libs/singleton-job/src/base/errors/store.error.js';
 import { type Timer } from '../../libs/singleton-job/src/base/time/clock.js';
 import { type RequestKind } from '../../libs/singleton-job/src/store/memory.js';
 import { NetworkStore } from '../../libs/singleton-job/src/testing/replicas/network-store.js';
@@ -8,7 +8,7 @@ import { NetworkStore } from '../../libs/singleton-job/src/testing/replicas/netw
  * and the answer is lost. `request-lost`: it never reaches the store. A code: it fails with this error and is not
  * carried out.
  */
-export type Outcome = 'answered' | 'answer-lost' | 'request-lost' | LockStoreError['code'];
+export type Outcome = 'answered' | 'answer-lost' | 'request-lost' | StoreError['code'];
 
 interface Sent {
   readonly request: RequestKind;
@@ -33,7 +33,7 @@ export class FaultyStore extends NetworkStore {
   /** Messages to this replica are lost, and it does not notice. */
   losesMessages = false;
   #isPartitioned = false;
-  #unanswered: ((error: LockStoreError) => void)[] = [];
+  #unanswered: ((error: StoreError) => void)[] = [];
   /** Of a connection its watchdog, else the next attempt. */
   #timer: Timer | undefined;
 
@@ -59,7 +59,7 @@ export class FaultyStore extends NetworkStore {
     if (!this.isConnected) return;
     super.partition();
     for (const reject of this.#unanswered.splice(0))
-      reject(new LockStoreError('STORE_UNREACHABLE', 'the connection was closed'));
+      reject(new StoreError('STORE_UNREACHABLE', 'the connection was closed'));
     this.#scheduleConnection();
   }
 
@@ -84,7 +84,7 @@ export class FaultyStore extends NetworkStore {
     const outcome = this.#isPartitioned ? 'request-lost' : this.outcome(request, names);
     if (outcome === 'request-lost') return this.#loseAnswer();
     if (outcome === 'answer-lost') return carryOut().then(() => this.#loseAnswer());
-    if (outcome !== 'answered') throw new LockStoreError(outcome, `made to fail with ${outcome}`);
+    if (outcome !== 'answered') throw new StoreError(outcome, `made to fail with ${outcome}`);
     const answer = await carryOut();
     await this.answersAfter;
     if (this.delayMs > 0) await new Promise<void>((resolve) => this.clock.setTimer(this.delayMs, resolve));

@@ -3,7 +3,7 @@ export { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from './job
 export { OnJobEvent } from './jobs/on-job-event.js';
 export { type JobRegistration } from './jobs/job-registration.js';
 export { UnknownJobError } from './control/job-registry.errors.js';
-export { LockStoreError } from './base/errors/lock-store.error.js';
+export { StoreError } from './base/errors/store.error.js';
 export { LockLostError, LocksClosedError, LockUnavailableError } from './locks/lock.errors.js';
 export { InvalidJobsError, InvalidLockError, InvalidOptionsError } from './base/errors/mistakes.errors.js';
 export { LeaseLostError, RunAbortedError } from './base/errors/run.errors.js';

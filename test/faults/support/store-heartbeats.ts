@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { asLockStoreError, type LockStoreError } from '../../../libs/singleton-job/src/base/errors/lock-store.error.js';
+import { asStoreError, type StoreError } from '../../../libs/singleton-job/src/base/errors/store.error.js';
 import { type Store, type SyncResult } from '../../../libs/singleton-job/src/store/store.js';
 import { until } from '../../../tools/replicas/until.js';
 
 interface Outcome {
   readonly sentMs: number;
   readonly endedMs: number;
-  readonly result: SyncResult | LockStoreError;
+  readonly result: SyncResult | StoreError;
 }
 
 /** What a replica notices of a fault, in milliseconds. */
@@ -15,7 +15,7 @@ export interface Noticed {
   readonly noticedMs: number;
   /** From the end of the fault to the first answer. */
   readonly backMs: number;
-  readonly errors: readonly LockStoreError[];
+  readonly errors: readonly StoreError[];
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Noticed {
  * connection.
  */
 export class StoreHeartbeats implements AsyncDisposable {
-  readonly disconnected: LockStoreError[] = [];
+  readonly disconnected: StoreError[] = [];
   #outcomes: Outcome[] = [];
   #wake: () => void = () => undefined;
   #isListening = false;
@@ -42,7 +42,7 @@ export class StoreHeartbeats implements AsyncDisposable {
       connected: () => {
         this.#wake();
       },
-      disconnected: (error) => this.disconnected.push(asLockStoreError(error)),
+      disconnected: (error) => this.disconnected.push(asStoreError(error)),
       listening: (isListening) => (this.#isListening = isListening),
     });
     store.open();
@@ -96,7 +96,7 @@ export class StoreHeartbeats implements AsyncDisposable {
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       const sentMs = performance.now();
       const request = { isNewcomer: false, renew: [], grant: [this.#lease], revoke: [], read: ['price-tick:job'] };
-      const result = await this.store.sync(request).catch(asLockStoreError);
+      const result = await this.store.sync(request).catch(asStoreError);
       this.#outcomes.push({ sentMs, endedMs: performance.now(), result });
       const waitMs = result instanceof Error ? Math.min(250, this.intervalMs / 4) : this.intervalMs;
       const timer = new AbortController();

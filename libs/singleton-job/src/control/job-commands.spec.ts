@@ -3,7 +3,7 @@ import { leadership } from '../../../../test/support/event-lines.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { type TestReplica, type TestReplicaOptions } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
-import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { StoreError } from '../base/errors/store.error.js';
 import { jobRecord } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
@@ -144,7 +144,7 @@ describe('Any replica', () => {
       const { b } = await three();
       for (const denied of ['sync', 'compareAndSet']) {
         b.store.outcome = (request) => (request === denied ? 'STORE_MISCONFIGURED' : 'answered');
-        const error = { code: 'STORE_MISCONFIGURED', cause: expect.any(LockStoreError) as unknown };
+        const error = { code: 'STORE_MISCONFIGURED', cause: expect.any(StoreError) as unknown };
         expect(await answer(b.registry.trigger('tick'))).toMatchObject(error);
         expect(await answer(b.registry.stepDown('tick'))).toMatchObject(error);
       }

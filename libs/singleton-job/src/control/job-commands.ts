@@ -1,4 +1,4 @@
-import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/lock-store.error.js';
+import { asStoreError, StoreError, unreadable } from '../base/errors/store.error.js';
 import { type Edit } from '../leadership/edit.js';
 import { labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
@@ -7,7 +7,7 @@ import { type JobRunner } from '../runs/job-runner.js';
 import { type StepDownResult, type TriggerResult } from './job-status.js';
 import { CommandEdit, ResumeEdit, type SteeringEdit } from './record-edits.js';
 
-const NO_REPLY = new LockStoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
+const NO_REPLY = new StoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 
 /**
  * Steers the leader of a job by writes on the record of the job. Each call ends within 2 s, and no write of it is
@@ -21,7 +21,7 @@ export class JobCommands {
   /**
    * Runs the job now on the replica that leads it.
    *
-   * @throws LockStoreError when the record cannot be read, or the store denied the request
+   * @throws StoreError when the record cannot be read, or the store denied the request
    */
   async trigger(job: JobRunner): Promise<TriggerResult> {
     const edit = new CommandEdit(...this.#about(job, 'triggered'));
@@ -38,7 +38,7 @@ export class JobCommands {
   /**
    * Makes the leader of the job step down. Resolves when the leader has begun to.
    *
-   * @throws LockStoreError when the record cannot be read, or the store denied the request
+   * @throws StoreError when the record cannot be read, or the store denied the request
    */
   async stepDown(job: JobRunner): Promise<StepDownResult> {
     const edit = new CommandEdit(...this.#about(job, 'released'));
@@ -46,13 +46,13 @@ export class JobCommands {
     return by === null ? { steppedDown: false, reason: this.#whyNot(edit), by } : { steppedDown: true, by };
   }
 
-  /** @throws LockStoreError when the store has not confirmed it */
+  /** @throws StoreError when the store has not confirmed it */
   async pause(job: JobRunner): Promise<{ readonly by: string | null }> {
     const edit = new CommandEdit(...this.#about(job, 'paused'));
     return { by: (await this.#store(edit))?.by ?? null };
   }
 
-  /** @throws LockStoreError when the store has not confirmed it */
+  /** @throws StoreError when the store has not confirmed it */
   async resume(job: JobRunner): Promise<{ readonly by: string | null }> {
     const edit = new ResumeEdit(...this.#about(job, 'resumed'));
     return { by: (await this.#store(edit)) ?? null };
@@ -76,7 +76,7 @@ export class JobCommands {
     throw unreadable(election.name, replica.storeName);
   }
 
-  /** @throws LockStoreError when the store denied the request: unlike the other reasons, that needs a person */
+  /** @throws StoreError when the store denied the request: unlike the other reasons, that needs a person */
   #whyNot(edit: CommandEdit) {
     const { isClosing } = this.replica;
     const error = this.#unconfirmed(edit);
@@ -101,9 +101,9 @@ export class JobCommands {
 /**
  * The error of a call that the store has not confirmed. It has the code of what failed, which may be a denied request.
  */
-export function unconfirmed(what: string, replica: Replica, wasSent: boolean, failure?: unknown): LockStoreError {
+export function unconfirmed(what: string, replica: Replica, wasSent: boolean, failure?: unknown): StoreError {
   const cause = replica.failure ?? failure ?? NO_REPLY;
-  const { code, message } = asLockStoreError(cause);
+  const { code, message } = asStoreError(cause);
   const why = replica.isClosing ? 'the application is stopping' : message;
-  return new LockStoreError(code, `${what} (${why}). Try again.`, { cause, wasSent });
+  return new StoreError(code, `${what} (${why}). Try again.`, { cause, wasSent });
 }

@@ -64,7 +64,7 @@ export class SingletonJobRegistry {
    * Every job of this application as the store knows it: leader, pause, next tick and last run, from any replica. It
    * sends one read for 400 jobs, at most every 2 s.
    *
-   * @throws LockStoreError when the store denied the request, or has not answered within 2 s
+   * @throws StoreError when the store denied the request, or has not answered within 2 s
    */
   async overview(): Promise<readonly JobOverview[]> {
     this.#assertConnected();
@@ -82,7 +82,7 @@ export class SingletonJobRegistry {
    * happened, but for an interval, whose next run comes a delay after this one. Resolves within 2 s.
    *
    * @throws UnknownJobError
-   * @throws LockStoreError when the store denied the request, or another program has written the record of the job
+   * @throws StoreError when the store denied the request, or another program has written the record of the job
    * @example
    * const result = await jobs.trigger('daily-report');
    * if (!result.started) console.log(result.reason, result.leader);
@@ -99,7 +99,7 @@ export class SingletonJobRegistry {
    * 10 s.
    *
    * @throws UnknownJobError
-   * @throws LockStoreError when the store has not confirmed the pause within 2 s, or the application stopped first
+   * @throws StoreError when the store has not confirmed the pause within 2 s, or the application stopped first
    * @example await jobs.pause('daily-report');
    */
   async pause(name: string): Promise<{ readonly by: string | null }> {
@@ -111,7 +111,7 @@ export class SingletonJobRegistry {
    * job. Null: no leader answered within 2 s.
    *
    * @throws UnknownJobError
-   * @throws LockStoreError when the store has not confirmed it within 2 s, or the application stopped first
+   * @throws StoreError when the store has not confirmed it within 2 s, or the application stopped first
    * @example await jobs.resume('daily-report');
    */
   async resume(name: string): Promise<{ readonly by: string | null }> {
@@ -123,7 +123,7 @@ export class SingletonJobRegistry {
    * 2 s. Resolves when the leader has begun to, within 2 s.
    *
    * @throws UnknownJobError
-   * @throws LockStoreError when the store denied the request, or another program has written the record of the job
+   * @throws StoreError when the store denied the request, or another program has written the record of the job
    * @example await jobs.stepDown('daily-report');
    */
   async stepDown(name: string): Promise<StepDownResult> {

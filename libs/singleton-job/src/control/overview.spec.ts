@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { job, lasting } from '../../../../test/support/job.js';
 import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
-import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { StoreError } from '../base/errors/store.error.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 
@@ -92,7 +92,7 @@ describe('The overview of all jobs', () => {
     const a = replicas.start('a', [minutely()]);
     await replicas.clock.advance(1_000);
     a.store.outcome = outcome;
-    const overview = expect(a.registry.overview()).rejects.toMatchObject({ code, cause: expect.any(LockStoreError) });
+    const overview = expect(a.registry.overview()).rejects.toMatchObject({ code, cause: expect.any(StoreError) });
     await replicas.clock.advance(3_000);
     await overview;
     await Promise.all([a.pool.close(), replicas.clock.advance(3_000)]);

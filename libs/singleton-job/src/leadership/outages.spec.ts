@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { ConnectionFunctionError, LockStoreError } from '../base/errors/lock-store.error.js';
+import { ConnectionFunctionError, StoreError } from '../base/errors/store.error.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { Outages } from './outages.js';
 
@@ -8,7 +8,7 @@ it('An outage is reported once more when it shows later that the function `conne
   const lines: unknown[] = [];
   const outages = new Outages(clock, (_name, payload) => lines.push(payload));
   const lost = (cause: Error): void => {
-    outages.report(new LockStoreError('STORE_UNREACHABLE', cause.message, { cause }));
+    outages.report(new StoreError('STORE_UNREACHABLE', cause.message, { cause }));
   };
   lost(new Error('the connection was closed'));
   await clock.advance(300);
@@ -23,7 +23,7 @@ it('An outage is not over by an answer to a heartbeat that was sent before it', 
   const outages = new Outages(clock, (name) => told.push(name));
   const sentMs = clock.now();
   await clock.advance(1);
-  outages.report(new LockStoreError('STORE_UNREACHABLE', 'the server ended the connection'));
+  outages.report(new StoreError('STORE_UNREACHABLE', 'the server ended the connection'));
   outages.answered(sentMs, false);
   expect(told).toEqual(['storeUnreachable']);
   await clock.advance(1);

@@ -1,4 +1,4 @@
-import { asLockStoreError, ConnectionFunctionError } from '../base/errors/lock-store.error.js';
+import { asStoreError, ConnectionFunctionError } from '../base/errors/store.error.js';
 import { type Notify } from '../base/events/events.js';
 import { type Clock } from '../base/time/clock.js';
 
@@ -43,7 +43,7 @@ export class Outages {
 
   /** A sync failed, or a write. */
   syncFailed(thrown: unknown): void {
-    const error = asLockStoreError(thrown);
+    const error = asStoreError(thrown);
     this.#failures += 1;
     if (error.code !== 'STORE_UNREACHABLE' || this.#failures >= FAILURES_OF_OUTAGE || this.#troubles.has(undefined))
       this.report(error);
@@ -66,7 +66,7 @@ export class Outages {
 
   /** A write was answered, or has failed. */
   wrote(failure: unknown): void {
-    const isDenied = failure !== undefined && asLockStoreError(failure).code !== 'STORE_UNREACHABLE';
+    const isDenied = failure !== undefined && asStoreError(failure).code !== 'STORE_UNREACHABLE';
     this.#writeDeniedAt = isDenied ? this.clock.now() : -Infinity;
     if (failure !== undefined) this.syncFailed(failure);
   }
@@ -78,7 +78,7 @@ export class Outages {
 
   /** The connection is lost or could not be opened, or a record cannot be read. */
   report(thrown: unknown, job?: string): void {
-    const error = asLockStoreError(thrown);
+    const error = asStoreError(thrown);
     const now = this.clock.now();
     const isUnreachable = error.code === 'STORE_UNREACHABLE';
     const before = this.#troubles.get(job);

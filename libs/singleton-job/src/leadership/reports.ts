@@ -1,4 +1,4 @@
-import { unreadable } from '../base/errors/lock-store.error.js';
+import { unreadable } from '../base/errors/store.error.js';
 import { type JobEvents, type Notify, type Reason } from '../base/events/events.js';
 import { runnerFailed, scheduleDiffers } from '../base/events/warnings.js';
 import { type Clock } from '../base/time/clock.js';

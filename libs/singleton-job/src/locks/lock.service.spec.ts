@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
-import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { messageOf } from '../base/errors/message-of.js';
+import { StoreError } from '../base/errors/store.error.js';
 import { lockRecord } from '../leadership/record.js';
 import { resolveOptions } from '../options/resolve-options.js';
 import { LockHandle } from './lock-handle.js';
@@ -174,7 +174,7 @@ describe('LockService', () => {
         const a = start('a');
         a.store.outcome = () => outcome;
         const [at, error] = await timed(a.locks.tryAcquire(KEY), 60_000);
-        expect([at, error]).toEqual([2_000, expect.any(LockStoreError)]);
+        expect([at, error]).toEqual([2_000, expect.any(StoreError)]);
         expect(error).toMatchObject({ code: outcome.startsWith('STORE') ? outcome : 'STORE_UNREACHABLE' });
         expect(elections(a)).toEqual([]);
       },
@@ -222,7 +222,7 @@ describe('LockService', () => {
       const waited = b.locks.tryAcquire(KEY, { wait: '30s' });
       await replicas.clock.advance(1_000);
       for (const { store } of [a, b]) store.partition();
-      expect(await timed(waited, 60_000)).toEqual([30_500, expect.any(LockStoreError)]);
+      expect(await timed(waited, 60_000)).toEqual([30_500, expect.any(StoreError)]);
     });
 
     it('when another program has written its record', async () => {
@@ -248,7 +248,7 @@ describe('LockService', () => {
       await replicas.clock.advance(3_100);
       const [, error] = await timed(b.locks.tryAcquire(KEY), 0);
       expect([error, messageOf(error)]).toEqual([
-        expect.any(LockStoreError),
+        expect.any(StoreError),
         "it is not known who holds the lock 'nightly-import': Redis was restarted or lost its data, " +
           'and an earlier holder may rely on it for 9.9 s',
       ]);

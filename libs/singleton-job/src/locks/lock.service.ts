@@ -39,7 +39,7 @@ export class LockService {
    * handle down instead.
    *
    * @throws InvalidLockError for a wrong key or wrong options, or if no connection is configured
-   * @throws LockStoreError if it is not known who has the lock: the store does not answer, or was restarted less than a
+   * @throws StoreError if it is not known who has the lock: the store does not answer, or was restarted less than a
    * `lockExpiry` ago
    * @throws LocksClosedError when the application has stopped
    * @throws the reason of `signal`

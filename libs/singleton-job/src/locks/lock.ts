@@ -1,4 +1,4 @@
-import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/lock-store.error.js';
+import { asStoreError, StoreError, unreadable } from '../base/errors/store.error.js';
 import { showDuration } from '../base/text/duration.js';
 import { type Candidate } from '../leadership/candidate.js';
 import { type Election } from '../leadership/election.js';
@@ -55,7 +55,7 @@ export class Lock implements Candidate {
   /**
    * Null: another holder has the lock after `waitMs`.
    *
-   * @throws LockStoreError if nobody may take it then, or if it is not known who has it, after 2 s at least
+   * @throws StoreError if nobody may take it then, or if it is not known who has it, after 2 s at least
    * @throws the reason of a signal
    */
   async acquire(waitMs: number, stops: readonly AbortSignal[]): Promise<LockHandle | null> {
@@ -66,7 +66,7 @@ export class Lock implements Candidate {
     // a caller that cannot wait must not be told what was true before
     const since = election.term === undefined ? election.refresh() : 0;
     election.compete();
-    let refusal: LockStoreError | null | undefined;
+    let refusal: StoreError | null | undefined;
     const isDecided = () => hasLock() || (refusal = this.#refusal(since)) !== undefined;
     try {
       if (!(await this.#looked.until(hasLock, waitMs, ...stops)))
@@ -116,7 +116,7 @@ export class Lock implements Candidate {
   }
 
   /** Null: another holder has the lock. An error: nobody may take it. Undefined: that is not known yet. */
-  #refusal(since: number): LockStoreError | null | undefined {
+  #refusal(since: number): StoreError | null | undefined {
     const { replica, storeName } = this.parts;
     const { term, leader, seen } = this.#election;
     const record = seen.sequence > since ? seen.record : undefined;
@@ -128,17 +128,17 @@ export class Lock implements Candidate {
     const graceMs = seen.graceEndsAt(this.lifeMs) - replica.clock.now();
     if (record === undefined || leader !== undefined || graceMs <= 0) return undefined;
     const why = `${storeName} was restarted or lost its data, and an earlier holder may rely on it for ${showDuration(graceMs)}`;
-    return this.#unknown(new LockStoreError('STORE_UNREACHABLE', why));
+    return this.#unknown(new StoreError('STORE_UNREACHABLE', why));
   }
 
-  #silence(): LockStoreError {
+  #silence(): StoreError {
     const { replica, storeName } = this.parts;
-    const cause = asLockStoreError(this.#election.writer.failure ?? replica.failure ?? new Error('no answer yet'));
+    const cause = asStoreError(this.#election.writer.failure ?? replica.failure ?? new Error('no answer yet'));
     return this.#unknown(cause, `${storeName} did not answer in time (${cause.message})`);
   }
 
-  #unknown(cause: LockStoreError, why = cause.message): LockStoreError {
+  #unknown(cause: StoreError, why = cause.message): StoreError {
     const lock = givenKey(labelOf(this.name));
-    return new LockStoreError(cause.code, `it is not known who holds the lock '${lock}': ${why}`, { cause });
+    return new StoreError(cause.code, `it is not known who holds the lock '${lock}': ${why}`, { cause });
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
-import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { StoreError } from '../base/errors/store.error.js';
 import { type JobEvents } from '../base/events/events.js';
 import { notifyAll } from '../base/events/observer.js';
 import {
@@ -23,9 +23,9 @@ const RUN = {
 
 const TERM = { job: 'report', fencingToken: 42 };
 const RELEASED = { ...TERM, reason: 'shutdown', confirmed: true, runInFlight: false } as const;
-const UNREACHABLE = new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED');
-const WRONG_TYPE = new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE');
-const NO_PERMISSION = new LockStoreError('STORE_MISCONFIGURED', 'NOPERM');
+const UNREACHABLE = new StoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED');
+const WRONG_TYPE = new StoreError('STORE_MISCONFIGURED', 'WRONGTYPE');
+const NO_PERMISSION = new StoreError('STORE_MISCONFIGURED', 'NOPERM');
 
 function setup(replica = {}) {
   const lines: string[] = [];
@@ -122,7 +122,7 @@ describe('The log', () => {
     ['storeRecovered', { outageMs: 11_000 }],
     ['storeRecovered', { outageMs: 11_000, hasRestarted: true }],
     ['requestDenied', { job: 'report', error: WRONG_TYPE, deniedMs: 0 }],
-    ['requestDenied', { job: 'lock/import', error: new LockStoreError('STORE_REFUSED_WRITE', 'OOM'), deniedMs: 0 }],
+    ['requestDenied', { job: 'lock/import', error: new StoreError('STORE_REFUSED_WRITE', 'OOM'), deniedMs: 0 }],
     ['requestDenied', { error: NO_PERMISSION, deniedMs: 0 }],
     ['requestDenied', { error: NO_PERMISSION, deniedMs: 60_000 }],
     ['requestDenied', { job: 'report', error: WRONG_TYPE, deniedMs: 60_000 }],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { asLockStoreError, LockStoreError } from '../base/errors/lock-store.error.js';
+import { asStoreError, StoreError } from '../base/errors/store.error.js';
 import { Connection, connectLimitMs, type Lost } from './connection.js';
 
 function setup() {
@@ -13,7 +13,7 @@ function setup() {
       return Promise.resolve({ connect, end: () => Promise.resolve(events.push('ended')) });
     },
     toError: (error, request = 'not sent') =>
-      error instanceof LockStoreError ? error : new LockStoreError('STORE_UNREACHABLE', `${request}: ${String(error)}`),
+      error instanceof StoreError ? error : new StoreError('STORE_UNREACHABLE', `${request}: ${String(error)}`),
     delayMs: (failures) => {
       events.push(`failures: ${String(failures)}`);
       return 100;
@@ -22,7 +22,7 @@ function setup() {
     onLost: ({ message }) => events.push(message),
   });
   const ask = (answer = Promise.resolve('answered')) =>
-    connection.send('ask', () => answer).catch((error: unknown) => asLockStoreError(error).message);
+    connection.send('ask', () => answer).catch((error: unknown) => asStoreError(error).message);
   const lose = (why: string) => {
     sessions.at(-1)?.(new Error(why));
   };

@@ -1,4 +1,4 @@
-import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { StoreError } from '../base/errors/store.error.js';
 
 /** One connection to a server, until it ends. */
 export interface Session {
@@ -16,12 +16,12 @@ export interface ConnectionParts<S extends Session> {
   /** A session that is not connected yet. Called for each attempt. */
   readonly newSession: (lost: Lost) => Promise<S>;
   /** `request` is what was sent. Left out: there is no connection. */
-  readonly toError: (error: unknown, request?: string) => LockStoreError;
+  readonly toError: (error: unknown, request?: string) => StoreError;
   /** How long to wait for the next attempt, after so many failures since a request was answered. */
   readonly delayMs: (failures: number, reason: unknown) => number;
   readonly onReady: () => void;
   /** A session ended, or an attempt failed. */
-  readonly onLost: (error: LockStoreError) => void;
+  readonly onLost: (error: StoreError) => void;
 }
 
 /**
@@ -33,7 +33,7 @@ export function connectLimitMs(given: unknown, shortestLifeMs: number): number {
   return own > 0 ? Math.min(own, shortestLifeMs / 3) : Math.min(2_500, shortestLifeMs / 4);
 }
 
-const NOT_OPEN = new LockStoreError('STORE_UNREACHABLE', 'the store is not open', { wasSent: false });
+const NOT_OPEN = new StoreError('STORE_UNREACHABLE', 'the store is not open', { wasSent: false });
 
 /** Keeps a session from `open()` to `close()`: it replaces each one that ends. */
 export class Connection<S extends Session> {

@@ -1,4 +1,4 @@
-import { type LockStoreError } from '../base/errors/lock-store.error.js';
+import { type StoreError } from '../base/errors/store.error.js';
 import { type Connection, type Lost, type Session } from './connection.js';
 import { hintText, messagesMissing } from './hints.js';
 import { ServerStore, type ServerStoreOptions } from './server-store.js';
@@ -16,7 +16,7 @@ export abstract class HintingStore<O extends ServerStoreOptions<unknown>, S exte
 
   async publish(names: readonly string[] | '*'): Promise<void> {
     await this.sendMessage(hintText(names)).catch((error: unknown) => {
-      this.#messagesFailed(error as LockStoreError);
+      this.#messagesFailed(error as StoreError);
       throw error;
     });
   }
@@ -37,7 +37,7 @@ export abstract class HintingStore<O extends ServerStoreOptions<unknown>, S exte
     super.ready();
   }
 
-  protected override lost(error: LockStoreError): void {
+  protected override lost(error: StoreError): void {
     void this.hints?.close();
     super.lost(error);
   }
@@ -59,7 +59,7 @@ export abstract class HintingStore<O extends ServerStoreOptions<unknown>, S exte
     const { hints } = this;
     if (hints === undefined || session === undefined || hints.session !== session) return;
     const arrives = await hints.send('subscribe', this.hintsArrive.bind(this)).catch((error: unknown) => {
-      this.#messagesFailed(error as LockStoreError);
+      this.#messagesFailed(error as StoreError);
       return false;
     });
     if (hints.session !== session) return;
@@ -68,7 +68,7 @@ export abstract class HintingStore<O extends ServerStoreOptions<unknown>, S exte
   }
 
   /** A message could not be sent or received. */
-  #messagesFailed({ code, message }: LockStoreError): void {
+  #messagesFailed({ code, message }: StoreError): void {
     if (code !== 'STORE_UNREACHABLE') this.listeners.warn(messagesMissing(this.name, message));
   }
 }

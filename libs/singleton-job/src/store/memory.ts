@@ -1,4 +1,4 @@
-import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { StoreError } from '../base/errors/store.error.js';
 import { Listeners } from './listeners.js';
 import {
   type CasRequest,
@@ -163,7 +163,7 @@ export class MemoryStore implements Store {
   /** Resolves in the next turn: a store in a process is asked and answers later too. @internal */
   protected async send<T>(_kind: RequestKind, _names: Names, carryOut: () => T): Promise<T> {
     await Promise.resolve();
-    if (this.#state !== 'open') throw new LockStoreError('STORE_UNREACHABLE', `the store '${this.name}' is not open`);
+    if (this.#state !== 'open') throw new StoreError('STORE_UNREACHABLE', `the store '${this.name}' is not open`);
     return carryOut();
   }
 }

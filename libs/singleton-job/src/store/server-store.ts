@@ -1,4 +1,4 @@
-import { type LockStoreError } from '../base/errors/lock-store.error.js';
+import { type StoreError } from '../base/errors/store.error.js';
 import { Connection, type ConnectionParts, type Lost, type Session } from './connection.js';
 import { LEAST_LOCK_EXPIRY_MS, lifeOf } from './lease-id.js';
 import { Listeners } from './listeners.js';
@@ -60,7 +60,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
 
   protected abstract sendSync(request: SyncRequest): Promise<SyncResult>;
   protected abstract newSession(lost: Lost): Promise<S>;
-  protected abstract toError(error: unknown, request?: string): LockStoreError;
+  protected abstract toError(error: unknown, request?: string): StoreError;
 
   protected async source(): Promise<O['connection']> {
     return (await this.options.readConnection?.()) ?? this.options.connection;
@@ -82,7 +82,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
     this.listeners.each((listener) => listener.connected?.());
   }
 
-  protected lost(error: LockStoreError): void {
+  protected lost(error: StoreError): void {
     this.listeners.listening(false);
     this.listeners.each((listener) => listener.disconnected?.(error));
   }

@@ -1,4 +1,4 @@
-import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { StoreError } from '../base/errors/store.error.js';
 
 /** In the order in which their fixes are compared. */
 const CODES = ['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE', 'STORE_UNREACHABLE'] as const;
@@ -26,20 +26,20 @@ export interface Failure {
 }
 
 /** The error for a failure, on one line: what happened, and what a person can do, if anything. */
-export function storeError(cause: unknown, failure: Failure): LockStoreError {
-  if (cause instanceof LockStoreError) return cause;
+export function storeError(cause: unknown, failure: Failure): StoreError {
+  if (cause instanceof StoreError) return cause;
   const { store, request, text, isAnswer } = failure;
   const { code, fix } = diagnose(failure);
   const to = request === undefined ? '' : ` '${request}'`;
   const silence = request === undefined ? 'is not connected' : `did not answer${to}`;
   const what = `${store} ${isAnswer ? `answered${to} with ` : `${silence}: `}${text}`;
   const message = [what, fix].filter(Boolean).join('. ');
-  return new LockStoreError(code, message, { cause, wasSent: request !== undefined });
+  return new StoreError(code, message, { cause, wasSent: request !== undefined });
 }
 
 /** A person must change something before the store can work. Nothing was sent. */
-export function misconfigured(message: string, cause?: unknown): LockStoreError {
-  return new LockStoreError('STORE_MISCONFIGURED', message, { cause, wasSent: false });
+export function misconfigured(message: string, cause?: unknown): StoreError {
+  return new StoreError('STORE_MISCONFIGURED', message, { cause, wasSent: false });
 }
 
 function diagnose({ about, text, fixes, names }: Failure) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
-import { asLockStoreError } from './lock-store.error.js';
 import { messageOf, stackOf } from './message-of.js';
+import { asStoreError } from './store.error.js';
 
 const explode = (): never => {
   throw new Error('looked at');
@@ -44,6 +44,6 @@ describe('The message of a thrown value', () => {
   });
 
   it('exists for every rejection of a store', () => {
-    expect(asLockStoreError(Object.create(null))).toMatchObject({ code: 'STORE_UNREACHABLE' });
+    expect(asStoreError(Object.create(null))).toMatchObject({ code: 'STORE_UNREACHABLE' });
   });
 });

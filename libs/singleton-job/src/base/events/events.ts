@@ -1,5 +1,5 @@
-import { type LockStoreError } from '../errors/lock-store.error.js';
 import { type RunAbortedError } from '../errors/run.errors.js';
+import { type StoreError } from '../errors/store.error.js';
 import { type RunEnded, type RunInfo } from './run-info.js';
 
 /**
@@ -221,7 +221,7 @@ export interface JobEvents {
    */
   storeUnreachable: {
     /** The failure that showed it. */
-    readonly error: LockStoreError;
+    readonly error: StoreError;
     /** How long the outage has lasted, in milliseconds. 0 when it begins. */
     readonly outageMs: number;
   };
@@ -247,7 +247,7 @@ export interface JobEvents {
     /** Name of the job. Left out: all jobs need what is denied. */
     readonly job?: string;
     /** The answer of the store. */
-    readonly error: LockStoreError;
+    readonly error: StoreError;
     /** For how long requests have been denied, in milliseconds. 0 at first. */
     readonly deniedMs: number;
   };

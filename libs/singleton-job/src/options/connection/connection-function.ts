@@ -1,5 +1,5 @@
-import { ConnectionFunctionError } from '../../base/errors/lock-store.error.js';
 import { messageOf } from '../../base/errors/message-of.js';
+import { ConnectionFunctionError } from '../../base/errors/store.error.js';
 import { type ConnectionOptions, kindOf, type ReadConnection } from '../../store/open-store.js';
 import { Place } from '../table/option-table.js';
 import { readConnection } from './connection-option.js';

@@ -1,5 +1,5 @@
-import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { messageOf } from '../../base/errors/message-of.js';
+import { type StoreError } from '../../base/errors/store.error.js';
 import { type Fixes, storeError } from '../store-errors.js';
 
 /** By the number of the error of the server, or the code of an error of Node, and the message after it. */
@@ -27,7 +27,7 @@ const FIXES: Fixes = {
 const TABLES = 'singleton_job_{incarnations,leases,records}';
 
 /** The error for a failure of MySQL, or of its connection if there is no `request`. */
-export function mysqlError(error: unknown, request?: string): LockStoreError {
+export function mysqlError(error: unknown, request?: string): StoreError {
   const number = codeOf(error);
   const { code = '' } = Object(error) as { readonly code?: string };
   return storeError(error, {

@@ -1,4 +1,4 @@
-import { type LockStoreError } from '../../base/errors/lock-store.error.js';
+import { type StoreError } from '../../base/errors/store.error.js';
 import { type Lost } from '../connection.js';
 import { type ServerStoreOptions } from '../server-store.js';
 import { type Query } from '../sql/sql-session.js';
@@ -28,7 +28,7 @@ export class MysqlStore extends SqlStore<MysqlStoreOptions, MysqlSession> {
     return new MysqlSession(client, { lost, silenceMs: this.silenceMs, prepare: this.#prepare.bind(this) });
   }
 
-  protected toError(error: unknown, request?: string): LockStoreError {
+  protected toError(error: unknown, request?: string): StoreError {
     return mysqlError(error, request);
   }
 

@@ -1,5 +1,5 @@
-import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { messageOf } from '../../base/errors/message-of.js';
+import { type StoreError } from '../../base/errors/store.error.js';
 import { type Fixes, storeError } from '../store-errors.js';
 import { grantSql } from './schema.js';
 
@@ -33,7 +33,7 @@ const FIXES: Fixes = {
  * The error for a failure of PostgreSQL, or of its connection if there is no `request`. `role`: of the connection,
  * where it is known.
  */
-export function postgresError(error: unknown, schema: string, role = 'your role', request?: string): LockStoreError {
+export function postgresError(error: unknown, schema: string, role = 'your role', request?: string): StoreError {
   const state = sqlState(error);
   return storeError(error, {
     store: 'PostgreSQL',

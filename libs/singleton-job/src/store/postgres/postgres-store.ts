@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type LockStoreError } from '../../base/errors/lock-store.error.js';
+import { type StoreError } from '../../base/errors/store.error.js';
 import { type Lost } from '../connection.js';
 import { CHECK_EVERY_MS, HintingStore } from '../hinting-store.js';
 import { namesIn } from '../hints.js';
@@ -113,7 +113,7 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
     return connection.send('publish', ({ query }) => query(NOTIFY, [this.#channel, text]));
   }
 
-  protected toError(error: unknown, request?: string): LockStoreError {
+  protected toError(error: unknown, request?: string): StoreError {
     return postgresError(error, this.#schema, this.#server?.role, request);
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
-import { LockStoreError } from '../../base/errors/lock-store.error.js';
+import { StoreError } from '../../base/errors/store.error.js';
 import { messagesMissing } from '../hints.js';
 import { CONNECTION_LOST, type FailedRequest, NOT_THE_PRIMARY, redisError, says } from './redis-errors.js';
 import { evictionWarning, restartsHidden } from './server-check.js';
@@ -50,7 +50,7 @@ const MESSAGES: readonly (readonly [said: string, about: FailedRequest])[] = [
 ];
 
 /** What is not in {@link MESSAGES}: whether a person has to act, and what for. */
-const CODES: readonly (readonly [code: LockStoreError['code'], said: string])[] = [
+const CODES: readonly (readonly [code: StoreError['code'], said: string])[] = [
   ['STORE_MISCONFIGURED', 'ERR invalid password'],
   ['STORE_MISCONFIGURED', "CROSSSLOT Keys in request don't hash to the same slot"],
   ['STORE_MISCONFIGURED', 'ERR Unknown Redis command called from script script: 6f2, on @user_script:9.'],
@@ -96,8 +96,8 @@ describe('an error of Redis', () => {
     expect(redisError('gone', SYNC).message).toBe("Redis did not answer 'sync': 'gone'");
   });
 
-  it('that is a LockStoreError is not changed', () => {
-    const sorted = new LockStoreError('STORE_REFUSED_WRITE', 'full');
+  it('that is a StoreError is not changed', () => {
+    const sorted = new StoreError('STORE_REFUSED_WRITE', 'full');
     expect(redisError(sorted, SYNC)).toBe(sorted);
   });
 

@@ -1,5 +1,5 @@
-import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { messageOf } from '../../base/errors/message-of.js';
+import { type StoreError } from '../../base/errors/store.error.js';
 import { storeError } from '../store-errors.js';
 import { FIXES } from './redis-fixes.js';
 
@@ -36,7 +36,7 @@ const NOISE =
   / HELLO must be called.*|, with args beginning with[^]*| and retry is disabled|\. Please report this|[.\s]+$/g;
 
 /** The error for a failure of Redis or of its connection. */
-export function redisError(error: unknown, { projectName, kind, command }: FailedRequest): LockStoreError {
+export function redisError(error: unknown, { projectName, kind, command }: FailedRequest): StoreError {
   hideArguments(error);
   return storeError(error, {
     store: 'Redis',

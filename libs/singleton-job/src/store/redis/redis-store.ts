@@ -1,4 +1,4 @@
-import { type LockStoreError } from '../../base/errors/lock-store.error.js';
+import { type StoreError } from '../../base/errors/store.error.js';
 import { type Lost } from '../connection.js';
 import { HintingStore } from '../hinting-store.js';
 import { namesIn } from '../hints.js';
@@ -86,7 +86,7 @@ export class RedisStore extends HintingStore<RedisStoreOptions, RedisSession> {
     return this.#send('publish', (client) => client.publish(this.#key('hints'), text));
   }
 
-  protected toError(error: unknown, request?: string): LockStoreError {
+  protected toError(error: unknown, request?: string): StoreError {
     return redisError(error, { projectName: this.options.projectName, kind: this.#kind, command: request });
   }
 

@@ -7,7 +7,7 @@ import { OTHER_MODES } from './redis-fixes.js';
 /**
  * Whether the server may evict keys when its memory is full. INFO may be denied: then everything works all the same.
  *
- * @throws LockStoreError if the client is for one server, and this is a node of a cluster, or a Sentinel. Some commands
+ * @throws StoreError if the client is for one server, and this is a node of a cluster, or a Sentinel. Some commands
  * happen to work there.
  */
 export async function checkServer(client: RedisClient, kind: FailedRequest['kind']): Promise<Warning | undefined> {

@@ -1,8 +1,8 @@
 import { statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { messageOf } from '../../base/errors/message-of.js';
+import { type StoreError } from '../../base/errors/store.error.js';
 import { type Lost } from '../connection.js';
 import { hintText, messagesMissing, namesIn } from '../hints.js';
 import { type ServerStoreOptions } from '../server-store.js';
@@ -57,7 +57,7 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
     this.listeners.listening(this.options.subscribes !== false);
   }
 
-  protected toError(error: unknown, request?: string): LockStoreError {
+  protected toError(error: unknown, request?: string): StoreError {
     const code = resultCode(error);
     return storeError(error, {
       store: this.name,

@@ -1,4 +1,4 @@
-import { LockStoreError } from '../../base/errors/lock-store.error.js';
+import { StoreError } from '../../base/errors/store.error.js';
 import { type MemoryServer, MemoryStore, type Names, type RequestKind } from '../../store/memory.js';
 import { type ProcessClock } from './process-clock.js';
 
@@ -23,7 +23,7 @@ export class NetworkStore extends MemoryStore {
   /** The connection is closed, and no other one can be made until {@link heal}. */
   partition(): void {
     this.isConnected = false;
-    const error = new LockStoreError('STORE_UNREACHABLE', 'the connection was closed');
+    const error = new StoreError('STORE_UNREACHABLE', 'the connection was closed');
     this.listeners.each((listener) => listener.disconnected?.(error));
   }
 
@@ -40,7 +40,7 @@ export class NetworkStore extends MemoryStore {
 
   protected override async send<T>(kind: RequestKind, names: Names, carryOut: () => T): Promise<T> {
     if (this.clock.isKilled) return new Promise<T>(() => undefined);
-    if (!this.isConnected) throw new LockStoreError('STORE_UNREACHABLE', 'no connection', { wasSent: false });
+    if (!this.isConnected) throw new StoreError('STORE_UNREACHABLE', 'no connection', { wasSent: false });
     const answer = this.meet(kind, names, () => super.send(kind, names, carryOut));
     // an error waits for a halted process, as an answer does
     await answer.catch(() => undefined);

@@ -4,7 +4,7 @@ import { SingletonJobError } from './singleton-job.error.js';
 /**
  * A request to the store failed. It is not known who holds a lock: the request may or may not have been carried out.
  */
-export class LockStoreError extends SingletonJobError {
+export class StoreError extends SingletonJobError {
   /** False if the request never left this process, and so was certainly not carried out. */
   readonly wasSent: boolean;
 
@@ -34,14 +34,14 @@ export class LockStoreError extends SingletonJobError {
 /** The function `connection` of the application has failed, so a lost connection cannot be opened again. */
 export class ConnectionFunctionError extends Error {}
 
-/** Any rejection of a store as a {@link LockStoreError}; another error of a store counts as unreachable. */
-export function asLockStoreError(error: unknown): LockStoreError {
-  if (error instanceof LockStoreError) return error;
-  return new LockStoreError('STORE_UNREACHABLE', messageOf(error), { cause: error });
+/** Any rejection of a store as a {@link StoreError}; another error of a store counts as unreachable. */
+export function asStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  return new StoreError('STORE_UNREACHABLE', messageOf(error), { cause: error });
 }
 
 /** The error about a record that no replica can read. */
-export function unreadable(record: string, store: string): LockStoreError {
+export function unreadable(record: string, store: string): StoreError {
   const message = `the record '${record}' in ${store} cannot be read, because another program wrote it: delete it`;
-  return new LockStoreError('STORE_MISCONFIGURED', message);
+  return new StoreError('STORE_MISCONFIGURED', message);
 }
