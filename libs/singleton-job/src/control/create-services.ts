@@ -40,7 +40,10 @@ export type Services = ReturnType<typeof createServices>;
 /** Injects the services of this application. */
 export const SERVICES = Symbol('the services of SingletonJobModule');
 
-/** Puts the services of one process together. Connects when the first job starts or the first lock is requested. */
+/**
+ * Puts the services of one process together. A function that names a later part is called when all exist. Connects when
+ * the first job starts or the first lock is requested.
+ */
 export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   const { projectName, heartbeatIntervalMs, lockExpiryMs } = options;
   const ownClock = options.store === 'memory' ? new InProcessClock() : new SystemClock();

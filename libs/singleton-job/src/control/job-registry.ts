@@ -9,10 +9,10 @@ import { didYouMean } from '../options/table/suggest.js';
 import { type JobPool } from '../runs/job-pool.js';
 import { type JobRunner } from '../runs/job-runner.js';
 import { JobCommands, unconfirmed } from './job-commands.js';
+import { JobPresenter } from './job-presenter.js';
 import { UnknownJobError } from './job-registry.errors.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobStatus, type StepDownResult, type TriggerResult, type JobOverview } from './job-status.js';
-import { JobViews } from './job-views.js';
 
 const NOWHERE_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
 const NOWHERE =
@@ -32,7 +32,7 @@ const CACHE_MS = 2_000;
  */
 export class SingletonJobRegistry {
   readonly #commands: JobCommands;
-  readonly #views: JobViews;
+  readonly #presenter: JobPresenter;
   #overview: { readonly atMs: number; readonly result: Promise<readonly JobOverview[]> } | undefined;
 
   /** The module makes it. @internal */
@@ -43,12 +43,12 @@ export class SingletonJobRegistry {
     private readonly statistics: JobStatistics,
   ) {
     this.#commands = new JobCommands(replica);
-    this.#views = new JobViews(options, pool, replica, statistics);
+    this.#presenter = new JobPresenter(options, pool, replica, statistics);
   }
 
   /** Every job of this replica, also disabled ones. Decorated jobs are found when the application starts. */
   list(): JobStatus[] {
-    return this.pool.jobs.map((runner) => this.#views.statusOf(runner));
+    return this.pool.jobs.map((runner) => this.#presenter.statusOf(runner));
   }
 
   /**
@@ -57,7 +57,7 @@ export class SingletonJobRegistry {
    * @throws UnknownJobError
    */
   get(name: string): JobStatus {
-    return this.#views.statusOf(this.#runner(name));
+    return this.#presenter.statusOf(this.#runner(name));
   }
 
   /**
@@ -188,6 +188,6 @@ export class SingletonJobRegistry {
     const names = jobs.map(({ job }) => jobRecord(job.name));
     const records = replica.isClosing ? undefined : await replica.read(names, READ_LIMIT_MS);
     if (records === undefined) throw unconfirmed('the jobs cannot be shown', replica, true);
-    return jobs.map(({ job }) => this.#views.overviewOf(job, records.get(jobRecord(job.name))));
+    return jobs.map(({ job }) => this.#presenter.overviewOf(job, records.get(jobRecord(job.name))));
   }
 }

@@ -28,8 +28,8 @@ export function isSettled(value: JobRecord, store: Pick<SeenStore, 'incarnation'
 }
 
 /**
- * Whether nothing that its holder wrote later can be missing. A server of before that comes back may lack what was
- * written elsewhere since, until the holder writes again: a pause or a command may be of others.
+ * Whether nothing that its holder wrote later can be missing. When an earlier server takes over again, it may lack what
+ * was written elsewhere meanwhile. So a record there may be old until its holder has written it again.
  */
 function isNewest({ value, isUnchanged }: SeenRecord, store: SeenStore): boolean {
   if (!isOfNow(value, store)) return false;

@@ -222,7 +222,7 @@ export class Election {
     // before anything else is written: no reclaim and no command of a caller here may hide the answer
     term?.carryOut(record.value);
     // nothing may delay the end of a term
-    if (term !== undefined && !this.#isNamed(term, record)) return;
+    if (term !== undefined && !this.#keepOrEnd(term, record)) return;
     if (this.#edits.areOpen && this.#lookAtEdits(record)) return;
     if (term !== undefined) this.#lookAtTerm(term, record);
     else this.#follow(record);
@@ -231,7 +231,7 @@ export class Election {
   /** Whether an edit of a caller is being written. */
   #lookAtEdits(record: SeenRecord): boolean {
     const { clock, heartbeat } = this.replica;
-    const change = this.#edits.look(record, this.seen.sequence, this.#mayWrite);
+    const change = this.#edits.look(record, this.seen.sequence, this.#canWriteOrWait());
     if (change !== undefined) this.#write(change);
     // it looks again also without a message
     else if (this.#edits.areOpen) heartbeat.wish(this.name, clock.now() + COMMAND_MS / 4);
@@ -239,7 +239,7 @@ export class Election {
   }
 
   /** Has the time come? If not, it looks again then. */
-  #isAt(at: number): boolean {
+  #reachedOrWait(at: number): boolean {
     if (this.replica.clock.now() >= at) return true;
     this.lookAt = Math.min(this.lookAt, at);
     return false;
@@ -255,7 +255,7 @@ export class Election {
       this.#takeAt = undefined;
       const mustRelease = ownership === 'stray' && candidate.isIdle;
       // in data of before that came back it hides a later leader, who writes the record again
-      if (mustRelease && this.#isAt(this.seen.graceEndsAt(candidate.lifeMs)) && this.#mayWrite)
+      if (mustRelease && this.#reachedOrWait(this.seen.graceEndsAt(candidate.lifeMs)) && this.#canWriteOrWait())
         this.#writeRelease(record.value ?? {});
       return;
     }
@@ -269,9 +269,9 @@ export class Election {
       this.#watch(record);
       return;
     }
-    if (!this.#isAt(this.seen.graceEndsAt(candidate.lifeMs))) return;
+    if (!this.#reachedOrWait(this.seen.graceEndsAt(candidate.lifeMs))) return;
     this.#takeAt ??= clock.now() + this.#takeDelayMs(record.value);
-    if (this.#isAt(this.#takeAt) && this.#mayWrite) this.#tryToTake(record, lease);
+    if (this.#reachedOrWait(this.#takeAt) && this.#canWriteOrWait()) this.#tryToTake(record, lease);
   }
 
   #takeDelayMs(value: JobRecord = {}): number {
@@ -283,7 +283,7 @@ export class Election {
 
   #wants({ value, isUnreadable }: SeenRecord): boolean {
     if (!this.isWanted || this.replica.isClosing || isUnreadable || value?.pausedAt !== undefined) return false;
-    return this.candidate.isIdle && this.#isAt(this.#standBackEndsAt);
+    return this.candidate.isIdle && this.#reachedOrWait(this.#standBackEndsAt);
   }
 
   /** Another replica holds it: looks when its lease ends, unless it was renewed by then. */
@@ -295,7 +295,7 @@ export class Election {
     const lease = leaseOf(value.holder);
     // one that is over, but is still there, cannot be removed now: its row is locked
     const waitMs = view.leases.get(lease) === 0 ? heartbeat.intervalMs / 4 : 0;
-    if (!this.#isAt(view.endsAt(lease) + waitMs)) return;
+    if (!this.#reachedOrWait(view.endsAt(lease) + waitMs)) return;
     heartbeat.wish(this.name, this.isInHurry ? -Infinity : heartbeat.afterHerdAt);
   }
 
@@ -330,7 +330,7 @@ export class Election {
   /**
    * Whether the record names the term. If not, the term is over, or the record is written again in a new incarnation.
    */
-  #isNamed(term: OwnTerm, record: SeenRecord): boolean {
+  #keepOrEnd(term: OwnTerm, record: SeenRecord): boolean {
     const step = decide.termStep(term, record, this.replica.view);
     if (step === 'serve') term.reclaim = undefined;
     else if (step === 'reclaim') this.#save(term, record);
@@ -341,7 +341,7 @@ export class Election {
   #lookAtTerm(term: OwnTerm, record: SeenRecord): void {
     const { candidate, replica } = this;
     const { value = {} } = record;
-    if (this.#isAt(term.saveAt)) term.shown(value);
+    if (this.#reachedOrWait(term.saveAt)) term.shown(value);
     if (value.pausedAt !== undefined || replica.isClosing) {
       term.refuseClaims();
       this.#release(value.pausedAt === undefined ? 'shutdown' : 'paused');
@@ -353,12 +353,13 @@ export class Election {
       return;
     }
     const keepAt = this.writer.sentAt + (candidate.forgetAfterMs ?? Infinity) / 3;
-    if (this.#isAt(Math.min(term.saveAt, keepAt)) || term.answer !== undefined) this.#save(term, record, term.answer);
+    if (this.#reachedOrWait(Math.min(term.saveAt, keepAt)) || term.answer !== undefined)
+      this.#save(term, record, term.answer);
   }
 
   /** `order`: a command whose answer is written too. */
   #save(term: OwnTerm, record: SeenRecord, order?: Order): void {
-    if (!this.#mayWrite) return;
+    if (!this.#canWriteOrWait()) return;
     term.leave();
     const value = decide.recordOfTerm(record, term, order, this.replica.view.incarnation.id);
     // after its `until` the caller of a command waits no more
@@ -404,7 +405,7 @@ export class Election {
    */
   #abandonTerm(term: OwnTerm | undefined): void {
     if (term?.release === undefined) return;
-    if (!this.#isAt(Math.max(term.release.at, this.writer.sentAt) + UNCONFIRMED_MS)) return;
+    if (!this.#reachedOrWait(Math.max(term.release.at, this.writer.sentAt) + UNCONFIRMED_MS)) return;
     term.refuseClaims();
     if (this.candidate.isIdle) this.#end('released');
   }
@@ -425,8 +426,8 @@ export class Election {
 
   // ---- Writing
 
-  get #mayWrite(): boolean {
-    return this.#isAt(this.writer.nextAt);
+  #canWriteOrWait(): boolean {
+    return this.#reachedOrWait(this.writer.nextAt);
   }
 
   #write(change: RecordChange): void {

@@ -29,7 +29,7 @@ export class Heartbeat {
   /** The sync that was sent and has neither been answered nor failed. */
   #underWay: Sync | undefined;
   /** When the last sync left that read the next third of the names, by the monotonic clock. */
-  #turnedAt = -Infinity;
+  #thirdAt = -Infinity;
   /** How many names the thirds of this round have read: the next third begins there. */
   #cursor = 0;
   /** After a failed sync none leaves before that, by the monotonic clock. */
@@ -86,7 +86,7 @@ export class Heartbeat {
   /** When the next sync leaves, by the monotonic clock. Infinity while one is under way. */
   get dueAt(): number {
     if (this.#underWay !== undefined) return Infinity;
-    return Math.max(Math.min(this.#wishedAt, this.#turnedAt + this.intervalMs), this.#retryAt);
+    return Math.max(Math.min(this.#wishedAt, this.#thirdAt + this.intervalMs), this.#retryAt);
   }
 
   /**
@@ -94,7 +94,7 @@ export class Heartbeat {
    * if it has a place.
    */
   next(leases: Omit<SyncRequest, 'read'>, names: readonly string[], always: readonly string[]): Sync {
-    const wished = [...new Set([...this.#wished, ...this.#inTurn(names)])];
+    const wished = [...new Set([...this.#wished, ...this.#nextThird(names)])];
     // what has no place here is wished again, but not `always`: they would take the place of the others without end
     const read = [...new Set([...wished, ...always])].slice(0, MOST_NAMES);
     this.#wished.clear();
@@ -123,10 +123,10 @@ export class Heartbeat {
     this.#retryAt = this.clock.now() + Math.min(this.intervalMs / 4, LONGEST_RETRY_MS);
   }
 
-  #inTurn(names: readonly string[]): readonly string[] {
+  #nextThird(names: readonly string[]): readonly string[] {
     const now = this.clock.now();
-    if (now < this.#turnedAt + this.intervalMs * 0.9) return [];
-    this.#turnedAt = now;
+    if (now < this.#thirdAt + this.intervalMs * 0.9) return [];
+    this.#thirdAt = now;
     if (this.isDeaf) return names;
     const third = names.slice(this.#cursor, this.#cursor + Math.min(Math.ceil(names.length / 3), MOST_NAMES));
     const next = this.#cursor + third.length;

@@ -97,7 +97,7 @@ export function labelOf(name: string): string {
 export const ABSENT: SeenRecord = Object.freeze({ revision: 0, value: undefined });
 const UNREADABLE: SeenRecord = Object.freeze({ revision: 0, value: undefined, isUnreadable: true });
 
-/** Parses the answer of a store. A revision that was seen before may show another record: a store can hide a loss. */
+/** Parses the answer of a store. */
 export function seenRecord(stored: StoredRecord | 'unreadable' | undefined): SeenRecord {
   if (stored === undefined) return ABSENT;
   if (stored === 'unreadable') return UNREADABLE;

@@ -4,7 +4,7 @@ import { type Incarnation, type SyncResult } from '../store/store.js';
 
 /** What this replica has seen of the store, apart from records. Only answers change it. */
 export class View {
-  /** Of the last answer that had one. Before that, one that is in no record. */
+  /** Of the last answer that had one. Its `id` is empty until then: no record has that. */
   incarnation: Incarnation = { id: '', since: Infinity, isFirst: false };
   /** When this replica met the incarnation. */
   metAt: Instant = { now: Infinity, wall: Infinity };

@@ -137,7 +137,7 @@ export class SingletonJobModule
     throw new InvalidOptionsError([`forRootAsync() must have ${expected}, got ${got}: ${fix}`]);
   }
 
-  /** Called by Nest. */
+  /** All providers exist: finds the jobs. */
   async onModuleInit(): Promise<void> {
     const { options, services } = this;
     const { pool } = services;
@@ -198,7 +198,7 @@ export class SingletonJobModule
     }
   }
 
-  /** Called by Nest. */
+  /** All providers are ready: jobs begin. */
   onApplicationBootstrap(): void {
     // does nothing after a stop: an HTTP application may be closed while it starts
     const { pool } = this.services;
@@ -207,13 +207,13 @@ export class SingletonJobModule
     this.#unwatchHooks = watchShutdownHooks(() => pool.jobs, this.#logger);
   }
 
-  /** Called by Nest. */
+  /** Jobs end first, while what they use is still open. */
   async onModuleDestroy(): Promise<void> {
     this.#unwatchHooks?.();
     await this.services.pool.stop();
   }
 
-  /** Called by Nest. */
+  /** `onModuleDestroy` of every provider has run, so none needs a lock any more. */
   async onApplicationShutdown(): Promise<void> {
     await this.services.locks.close();
     await this.services.pool.close();

@@ -87,7 +87,7 @@ export class CronLoop {
     const newest = this.#unhandled(now());
     if (newest !== undefined && runs.isBusy && job.overlap === 'cancel-other') {
       // what is left out makes room for nothing
-      if (await this.#isWanted(newest)) await this.#supersede(newest, now);
+      if (await this.#askOnly(newest)) await this.#supersede(newest, now);
       return;
     }
     if (newest !== undefined) await this.#claimAndRun(newest, now);
@@ -129,7 +129,7 @@ export class CronLoop {
     // the store's time decides too: a local clock that is behind must not extend the grace
     const isInTime = (): boolean => misfireGraceMs > 0 && Math.max(now(), term.storeNow()) - newest <= misfireGraceMs;
     const isLeftOut = (): boolean => runs.isBusy || !isInTime();
-    if (!isLeftOut() && !(await this.#isWanted(newest))) return;
+    if (!isLeftOut() && !(await this.#askOnly(newest))) return;
     if (isLeftOut()) {
       this.#giveUp(newest);
       return;
@@ -164,7 +164,7 @@ export class CronLoop {
   }
 
   /** Asks the option `only`. False: it leaves the occurrence out, is asked again, or the term is over. */
-  async #isWanted(newest: number): Promise<boolean> {
+  async #askOnly(newest: number): Promise<boolean> {
     const { job, notify, term } = this.parts;
     const isWanted = await this.#only.wants(newest);
     if (isWanted !== false) return isWanted === true;

@@ -179,7 +179,7 @@ export class Run implements RunControl {
    * once, and once more if it continues after its abort. A run of `@WhileLeader` takes any time, but not after its
    * abort.
    */
-  look(): void {
+  checkProgress(): void {
     const { notify, job, clock } = this.parts;
     const { info, elapsedMs, abortCode } = this;
     if (!this.#isWritten && abortCode === undefined && elapsedMs >= WRITTEN_AFTER_MS) {

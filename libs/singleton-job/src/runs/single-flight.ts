@@ -57,8 +57,8 @@ export class SingleFlight {
   }
 
   /** Starts a run, in an async context of its own. None may be in flight. */
-  start(start: Start, within: RunInContext = detached): void {
-    within(() => {
+  start(start: Start, context: RunInContext = detached): void {
+    context(() => {
       this.#start(start);
     });
   }

@@ -10,7 +10,7 @@ import { type JobStatistics } from './job-statistics.js';
 import { type JobOverview, type JobStatus } from './job-status.js';
 
 /** Shows jobs as plain data. */
-export class JobViews {
+export class JobPresenter {
   constructor(
     private readonly options: ResolvedOptions,
     private readonly pool: JobPool,
