@@ -174,6 +174,16 @@ it('frees the rows of a process that stalls in a transaction, and lets an idle c
   }
 });
 
+it('makes its tables again when a migration has dropped them', async () => {
+  const [name, projectName] = [`d_${randomUUID().slice(0, 8)}`, newProject()];
+  await sql(`CREATE DATABASE ${name}`);
+  const { store } = open(new MysqlStore({ connection: server.url.replace('/shop', `/${name}`), projectName }));
+  await store.sync(LOOKS);
+  await sql(`USE ${name}; DROP TABLE singleton_job_leases`);
+  await until('it answers', () => store.sync(LOOKS).then(Boolean, () => false));
+  await store.close();
+});
+
 it.each([
   ['that migrations made', true],
   ['that it makes', false],

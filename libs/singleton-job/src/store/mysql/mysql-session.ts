@@ -5,8 +5,8 @@ import { codeOf } from './mysql-errors.js';
 
 /** A dead-lock, a row that another replica has just inserted, and a commit that came too late. */
 const CONFLICTS = [1213, 1062, 1690];
-/** The server takes no writes: another one may have taken its place. */
-const READ_ONLY = [1290, 1792, 1836];
+/** The server takes no writes: another one may have taken its place. Or a table is gone: a new session makes it. */
+const ENDS_SESSION = [1290, 1792, 1836, 1146];
 
 /**
  * A statement reads what is committed when it begins, and locks no rows that it does not find. Times are the same in
@@ -79,7 +79,7 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
       return 'affectedRows' in rows ? [] : rows;
     } catch (error: unknown) {
       const code = codeOf(error);
-      if (code === undefined || READ_ONLY.includes(code)) lost(error);
+      if (code === undefined || ENDS_SESSION.includes(code)) lost(error);
       throw error;
     }
   };
