@@ -119,9 +119,7 @@ describe('what Redis sees', () => {
     await a.store.publish?.(names(1_000));
     await a.store.publish?.('*');
     await until('all messages arrive', () => messages.at(3));
-    expect(messages).toEqual(
-      ['0:job\n1:job', names(100).join('\n'), '*', '*'].map((text) => `{myapp}:hints ${text}`),
-    );
+    expect(messages).toEqual(['0:job\n1:job', names(100).join('\n'), '*', '*'].map((text) => `{myapp}:hints ${text}`));
     listener.disconnect();
   });
 
