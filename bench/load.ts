@@ -8,6 +8,9 @@ export interface Spent {
   readonly cpuMs: number;
   /** How often Redis has read a socket: once for all commands that arrive together. PostgreSQL does not count it. */
   readonly reads?: number;
+  /** To the server and from it. PostgreSQL does not count them. */
+  readonly sentKb?: number;
+  readonly answeredKb?: number;
 }
 
 export interface Commands {

@@ -12,8 +12,9 @@ async function spent(url: string, windowMs: number): Promise<Required<Spent>> {
     const before = await totals(redis);
     await delay(windowMs);
     const after = await totals(redis);
-    const perSecond = 1_000 / windowMs;
-    return { cpuMs: (after.cpuMs - before.cpuMs) * perSecond, reads: (after.reads - before.reads) * perSecond };
+    const perSecond = (field: keyof Spent): number => ((after[field] - before[field]) / windowMs) * 1_000;
+    const [cpuMs, reads] = [perSecond('cpuMs'), perSecond('reads')];
+    return { cpuMs, reads, sentKb: perSecond('sentKb'), answeredKb: perSecond('answeredKb') };
   } finally {
     redis.disconnect();
   }
@@ -25,6 +26,8 @@ async function totals(redis: Redis): Promise<Required<Spent>> {
   return {
     cpuMs: (valueOf('used_cpu_user') + valueOf('used_cpu_sys')) * 1_000,
     reads: valueOf('total_reads_processed'),
+    sentKb: valueOf('total_net_input_bytes') / 1_000,
+    answeredKb: valueOf('total_net_output_bytes') / 1_000,
   };
 }
 

@@ -21,11 +21,15 @@ export async function serverLoad({ contestant, server }: Replicas, { pick }: Sca
   const windowMs = pick(20_000, 2_000);
   const [busy, idle] = await Promise.all([spent(server.url, windowMs), spent(idleServer.url, windowMs)]);
   const { sent, inScripts } = await commands(server.url, windowMs);
+  // the idle server is read only for this measurement
+  const above = (field: keyof typeof busy): number | string =>
+    busy[field] === undefined ? '' : busy[field] - (idle[field] ?? 0);
   return {
     'commands per s': sent,
     'inside scripts per s': inScripts ?? '',
-    // the idle server is read only for this measurement
-    'reads of sockets per s': busy.reads === undefined ? '' : busy.reads - (idle.reads ?? 0),
+    'reads of sockets per s': above('reads'),
+    'kB per s to the server': above('sentKb'),
+    'kB per s from the server': above('answeredKb'),
     'server CPU, ms per s': busy.cpuMs,
     'above an idle server': busy.cpuMs - idle.cpuMs,
   };
