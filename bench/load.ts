@@ -1,7 +1,11 @@
+import { type StoredJob } from './contestants/time-to-lead.js';
+
 /** What clients cost a server of one kind, per second of a window. */
 export interface Load {
   readonly spent: (url: string, windowMs: number) => Promise<Spent>;
   readonly commands: (url: string, windowMs: number) => Promise<Commands>;
+  /** The jobs of this library. Rejects while the server is down. */
+  readonly stored: (url: string) => Promise<readonly StoredJob[]>;
 }
 
 export interface Spent {

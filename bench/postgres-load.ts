@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { type StoredJob } from './contestants/time-to-lead.js';
 import { type Commands, type Load, type Spent } from './load.js';
 
 /** By the processes of the server, and by its statistics of transactions. */
-export const postgresLoad: Load = { spent, commands };
+export const postgresLoad: Load = { spent, commands, stored };
 
 /** Each statement of the library is a transaction of its own. */
 async function commands(url: string, windowMs: number): Promise<Commands> {
@@ -26,6 +27,17 @@ async function transactions(client: Client): Promise<number> {
     'SELECT xact_commit AS count FROM pg_stat_database WHERE datname = current_database()',
   );
   return Number(rows[0]?.count);
+}
+
+async function stored(url: string): Promise<StoredJob[]> {
+  const client = new Client(url);
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query<StoredJob>('SELECT revision::float8, value FROM singleton_job.records')).rows;
+  } finally {
+    await client.end();
+  }
 }
 
 async function spent(url: string, windowMs: number): Promise<Spent> {

@@ -1,10 +1,11 @@
 import { Redis } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monitored } from '../tools/servers/monitor.js';
+import { type StoredJob } from './contestants/time-to-lead.js';
 import { type Commands, type Load, type Spent } from './load.js';
 
 /** By INFO, and by MONITOR, which takes CPU time of the server itself. */
-export const redisLoad: Load = { spent, commands };
+export const redisLoad: Load = { spent, commands, stored };
 
 async function spent(url: string, windowMs: number): Promise<Required<Spent>> {
   const redis = new Redis(url);
@@ -40,4 +41,19 @@ async function commands(url: string, windowMs: number): Promise<Commands> {
   };
   await monitored(url, count, () => delay(windowMs));
   return { sent: (sent / windowMs) * 1_000, inScripts: (inScripts / windowMs) * 1_000 };
+}
+
+async function stored(url: string): Promise<StoredJob[]> {
+  const redis = new Redis(url, { retryStrategy: null });
+  redis.on('error', () => undefined);
+  try {
+    const keys = await redis.keys('*:job');
+    const texts = keys.length === 0 ? [] : await redis.mget(keys);
+    return texts.map((text) => {
+      const [, revision, value = ''] = /^(\d+) (.*)$/s.exec(text ?? '') ?? [];
+      return { revision: Number(revision), value };
+    });
+  } finally {
+    redis.disconnect();
+  }
 }

@@ -15,6 +15,8 @@ export interface ReplicasOptions {
   readonly count?: number;
   /** @default runs */
   readonly reports?: Settings['reports'];
+  /** Starts all at once, so that they compete for the jobs. @default false */
+  readonly atOnce?: boolean;
   /** Servers to share with other contestants. @default one of its own */
   readonly servers?: Servers;
 }
@@ -41,13 +43,14 @@ export class Replicas implements AsyncDisposable {
     readonly server: OwnServer,
   ) {}
 
-  /** Resolves once all of them are ready. The first one is ready before the others start, so that it leads. */
+  /** Resolves once all of them are ready. The first one is ready before others start, so that it leads. */
   static async start(contestant: Contestant, options: ReplicasOptions): Promise<Replicas> {
     const servers = options.servers ?? new Servers();
     const replicas = new Replicas(contestant, options, servers, await servers.of(contestant.server));
     try {
-      await replicas.add(1);
-      await replicas.add((options.count ?? 3) - 1);
+      const { count = 3, atOnce = false } = options;
+      if (!atOnce) await replicas.add(1);
+      await replicas.add(count - replicas.all.length);
       return replicas;
     } catch (error) {
       await replicas[Symbol.asyncDispose]();

@@ -8,7 +8,7 @@ import { type Replicas } from './replicas.js';
 import { type BenchServer } from './servers.js';
 import { Servers } from './servers.js';
 
-const LOADS: Readonly<Record<BenchServer, Load>> = { redis: redisLoad, postgres: postgresLoad };
+export const LOADS: Readonly<Record<BenchServer, Load>> = { redis: redisLoad, postgres: postgresLoad };
 
 /** What replicas that have just started cost their server, above an idle server of its kind in the same window. */
 export async function serverLoad({ contestant, server }: Replicas, { pick }: Scale): Promise<Row['cells']> {

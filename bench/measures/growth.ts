@@ -1,73 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { run } from '../../tools/workspace/command.js';
+import { type Fleet, leaderIn, timesToLead, untilLed } from '../contestants/time-to-lead.js';
 import { type Contestant, onPostgres, singletonJob } from '../contestants.js';
-import { type Row } from '../figures.js';
-import { type Measure, repeat, type Scale } from '../measure.js';
+import { figure, type Row } from '../figures.js';
+import { type Measure, type Scale } from '../measure.js';
 import { manyJobs, Replicas } from '../replicas.js';
-import { serverLoad } from '../server-load.js';
-import { cpuOf, usageOf } from '../usage.js';
+import { LOADS, serverLoad } from '../server-load.js';
+import { cpuOf } from '../usage.js';
 
-type Size = readonly [jobs: number, replicas: number, on?: Contestant];
+const SIMULATED = new URL('../dist/simulated.js', import.meta.url).pathname;
 
-/** What is measured at once: large ones beside small ones. */
-const GROUPS: readonly (readonly Size[])[] = [
-  [
-    [2_000, 3],
-    [10, 3],
-    [1, 3],
-    [100, 6],
-  ],
-  [
-    [1, 3, onPostgres],
-    [100, 3, onPostgres],
-    [100, 12, onPostgres],
-    [1_000, 3, onPostgres],
-  ],
-  [
-    [1_000, 3],
-    [500, 3],
-    [100, 3],
-    [100, 12],
-  ],
-];
-const QUICK_GROUPS: typeof GROUPS = [
-  [
-    [10, 2],
-    [50, 3],
-    [50, 3, onPostgres],
-  ],
-];
+const OF_SERVER = ['commands per s', 'kB per s to the server', 'kB per s from the server', 'server CPU, ms per s'];
 
 export const growth: Measure = {
   name: 'growth',
   title: 'How the library grows, by jobs × replicas',
   run: async (scale) => {
+    const jobs = scale.pick([10, 100, 1_000], [10, 50]);
     const rows: Row[] = [];
-    for (const group of scale.pick(GROUPS, QUICK_GROUPS)) {
-      rows.push(...(await Promise.all(group.map((size) => measure(size, scale)))));
-    }
-    return rows.toSorted((a, b) => order(a) - order(b));
+    for (const on of [singletonJob, onPostgres]) rows.push(...(await real(on, jobs, scale)));
+    // as processes so many would wait for each other
+    for (const one of jobs) rows.push(await simulated(one, scale));
+    return rows;
   },
 };
 
-async function measure([jobs, count, on = singletonJob]: Size, scale: Scale): Promise<Row> {
-  await using replicas = await Replicas.start(on, { jobs: manyJobs(jobs), count, reports: 'nothing' });
-  const load = await serverLoad(replicas, scale);
-  const cells = await repeat(2, () => usageIn(replicas, scale.pick(10_000, 1_500)));
-  const where = on === singletonJob ? '' : ', PostgreSQL';
-  return { name: `${jobs} × ${count}${where}`, cells: { ...cells, ...load } };
+/** One cold start after the other, and then all at once: they mostly wait. */
+async function real(on: Contestant, jobs: readonly number[], scale: Scale): Promise<Row[]> {
+  const all: Replicas[] = [];
+  try {
+    const rows: (() => Promise<Row>)[] = [];
+    for (const count of scale.pick([3, 10], [2, 3])) {
+      for (const one of jobs) {
+        const replicas = await Replicas.start(on, { jobs: manyJobs(one), count, reports: 'nothing', atOnce: true });
+        all.push(replicas);
+        const readyAtMs = Math.min(...replicas.all.flatMap(({ events }) => events.map(({ atMs }) => atMs)));
+        const fleet = fleetOf(replicas, one);
+        const coldMs = await untilLed(fleet, readyAtMs);
+        const name = `${one} × ${count}${on === onPostgres ? ', PostgreSQL' : ''}`;
+        rows.push(async () => ({ name, cells: await cellsOf(replicas, fleet, coldMs, scale) }));
+      }
+    }
+    return await Promise.all(rows.map((row) => row()));
+  } finally {
+    for (const replicas of all) await replicas[Symbol.asyncDispose]();
+  }
 }
 
-async function usageIn({ first, last }: Replicas, windowMs: number): Promise<Row['cells']> {
-  const [leader, follower] = await Promise.all([cpuOf(first, windowMs), cpuOf(last, windowMs)]);
+async function cellsOf(replicas: Replicas, fleet: Fleet, coldMs: number, scale: Scale): Promise<Row['cells']> {
+  const load = await serverLoad(replicas, scale);
+  const leader = await leaderIn(fleet);
+  const cpu = async (leads: boolean): Promise<number> => {
+    const one = replicas.all.find(({ node }) => (node === leader) === leads) ?? replicas.last;
+    return (await cpuOf(one, scale.pick(20_000, 1_500))).perSecond;
+  };
+  const [ofLeader, ofFollower] = await Promise.all([cpu(true), cpu(false)]);
   return {
-    'leader CPU, ms per s': leader.perSecond,
-    'follower CPU, ms per s': follower.perSecond,
-    'leader RSS, MB': (await usageOf(first)).rssMb,
-    'follower RSS, MB': (await usageOf(last)).rssMb,
+    ...Object.fromEntries(OF_SERVER.map((column) => [column, load[column] ?? ''])),
+    'leader CPU, ms per s': ofLeader,
+    'follower CPU, ms per s': ofFollower,
+    'CPU of each, ms per s': '',
+    ...figures(await timesToLead(fleet, coldMs, scale.pick(3, 1))),
   };
 }
 
-/** By the number of replicas, then of jobs. */
-function order({ name }: Row): number {
-  const [jobs = 0, count = 0] = (name.match(/\d+/g) ?? []).map(Number);
-  return count * 10_000 + jobs;
+async function simulated(jobs: number, { pick }: Scale): Promise<Row> {
+  const count = pick(50, 5);
+  const args = [jobs, count, pick(30_000, 3_000), pick(3, 1)].map(String);
+  const printed = await run(process.execPath, [SIMULATED, ...args]);
+  return { name: `${jobs} × ${count}, simulated`, cells: figures(JSON.parse(printed) as Record<string, number[]>) };
+}
+
+function figures(all: Readonly<Record<string, readonly number[]>>): Row['cells'] {
+  return Object.fromEntries(Object.entries(all).map(([column, values]) => [column, figure(values)]));
+}
+
+function fleetOf(replicas: Replicas, jobs: number): Fleet {
+  const { contestant, server } = replicas;
+  return {
+    jobs,
+    now: Date.now,
+    sleep: delay,
+    stored: () => LOADS[contestant.server].stored(server.url),
+    kill: (leader) => replicas.all.find(({ node }) => node === leader)?.kill(),
+    add: () => replicas.add(1),
+    restart: () => server.restart(),
+  };
 }
