@@ -12,6 +12,8 @@ export interface Measure {
   readonly name: string;
   readonly title: string;
   readonly run: (scale: Scale) => Promise<readonly Row[]>;
+  /** SVG, to stand below the table. */
+  readonly picture?: (rows: readonly Row[]) => string;
 }
 
 /** By then V8 has compiled what runs often, and has collected what the start left, which it does some 15 s after it. */

@@ -57,7 +57,13 @@ export function tableOf({ rows }: Pick<Result, 'rows'>): string {
 export async function write(report: Report, isWhole: boolean): Promise<string> {
   const folder = isWhole ? RESULTS : join(import.meta.dirname, 'dist/results');
   await mkdir(folder, { recursive: true });
-  const sections = report.results.map((result) => `## ${result.title} (\`${result.name}\`)\n\n${tableOf(result)}`);
+  const sections: string[] = [];
+  for (const { name, title, picture, rows } of report.results) {
+    sections.push(`## ${title} (\`${name}\`)`, tableOf({ rows }));
+    if (picture === undefined) continue;
+    await writeFile(join(folder, `${name}.svg`), picture(rows));
+    sections.push(`![${title}](${name}.svg)`);
+  }
   const facts = Object.entries(report.conditions).map(([name, value]) => `- ${name}: ${value}`);
   const intro = 'Written by `npm run bench`: [what is measured](../README.md#what-is-measured).';
   const page = ['# Results', intro, facts.join('\n'), ...sections].join('\n\n');

@@ -3,6 +3,7 @@ import { run } from '../../tools/workspace/command.js';
 import { type Fleet, leaderIn, timesToLead, untilLed } from '../contestants/time-to-lead.js';
 import { type Contestant, onPostgres, singletonJob } from '../contestants.js';
 import { figure, type Row } from '../figures.js';
+import { growthPicture } from '../growth-picture.js';
 import { type Measure, type Scale } from '../measure.js';
 import { manyJobs, Replicas } from '../replicas.js';
 import { LOADS, serverLoad } from '../server-load.js';
@@ -23,6 +24,7 @@ export const growth: Measure = {
     for (const one of jobs) rows.push(await simulated(one, scale));
     return rows;
   },
+  picture: growthPicture,
 };
 
 /** One cold start after the other, and then all at once: they mostly wait. */
