@@ -16,7 +16,7 @@ export const start: Start = async ({ settings, jobs, leads }) => {
     jobs,
     // the run itself: a literal around it, with a getter of the signal, would cost as much as the run
     (job) => (run: JobRun) => job.run(run),
-    ({ name, periodMs, offsetMs = 0 }) => FixedRate(periodMs, { name, offset: offsetMs }),
+    ({ name, periodMs, offsetMs = 0 }) => FixedRate(periodMs, { name, offset: `${offsetMs}ms` }),
   );
 
   @Module({
