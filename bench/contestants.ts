@@ -35,7 +35,6 @@ export const schedule = contestant('@nestjs/schedule', 'nest-schedule');
 export const lockPerTick = contestant('schedule + lock per tick', 'lock-per-tick');
 export const keyPerSlot = contestant('schedule + key per slot', 'key-per-slot');
 /** The registry has no `@nestjs/locks` to install: this is the design that its documentation describes. */
-export const nestLocks = contestant('@nestjs/locks design', 'one-instance');
 export const bullmq = contestant('BullMQ', 'bullmq');
 export const electionPerJob = contestant('original design', 'election-per-job');
 

@@ -3,7 +3,6 @@ import {
   electionPerJob,
   keyPerSlot,
   lockPerTick,
-  nestLocks,
   onPostgres,
   onPostgresShort,
   singletonJob,
@@ -21,7 +20,6 @@ const CONTESTANTS = [
   onPostgresShort,
   lockPerTick,
   keyPerSlot,
-  nestLocks,
   bullmq,
 ];
 
