@@ -2,12 +2,11 @@ import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { copyFileSync, mkdtempSync, renameSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadSqlite, SqliteFile } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
 import {
   isOnNetwork,
-  pathOf,
   SqliteStore,
   type SqliteStoreOptions,
 } from '../../libs/singleton-job/src/store/sqlite/sqlite-store.js';
@@ -186,14 +185,6 @@ describe('SQLite', () => {
     rmSync(link);
     symlinkSync(newFile(), link);
     await until('it is noticed', () => b.disconnected.length > 0, { withinMs: 1_500 });
-  });
-
-  it.each([
-    ['sqlite:my%20jobs.db', 'my%20jobs.db'],
-    ['sqlite:/var/lib/jobs.db', '/var/lib/jobs.db'],
-    ['sqlite:///var/lib/my%20jobs.db', '/var/lib/my jobs.db'],
-  ])('opens by %s the file %s', (connection, file) => {
-    expect(pathOf(connection)).toBe(resolve(file));
   });
 
   it('notices within a second that the file is deleted', async () => {

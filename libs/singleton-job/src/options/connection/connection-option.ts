@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { describeUrl, describeValue, isPlainObject, isObject } from '../../base/text/describe-value.js';
 import { type ConnectionOptions, kindOf } from '../../store/open-store.js';
+import { pathOf } from '../../store/sqlite/path-of.js';
 import { succeeds } from '../succeeds.js';
 import { type Place, type Reader } from '../table/option-table.js';
 import { didYouMean } from '../table/suggest.js';
@@ -118,17 +118,13 @@ function checkTls({ searchParams }: URL, at: Place): void {
   }
 }
 
-/** `sqlite:` and a path. */
 function checkFile(text: string, at: Place): void {
-  const path = text.replace(/^sqlite:/i, '');
-  if (path === ':memory:')
+  if (/^sqlite::memory:$/i.test(text))
     at.note("must be a file, got ':memory:', which other processes do not see: set store: 'memory' for one process");
-  else if (
-    /^(\/\/)?$|^file:|\?/.test(path) ||
-    (path.startsWith('//') && !succeeds(() => fileURLToPath(`file:${path}`)))
-  )
+  else if (!succeeds(() => pathOf(text)))
     at.note(
-      `must be sqlite: and the path of a file, got '${text}': write it as ${SQLITE_URL} or 'sqlite:/var/lib/jobs.db'`,
+      `must be sqlite: and the path of a file, without host and parameters, got ${describeValue(text)}: ` +
+        `write it as ${SQLITE_URL} or 'sqlite:///var/lib/jobs.db'`,
     );
 }
 

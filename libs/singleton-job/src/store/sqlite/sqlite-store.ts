@@ -1,6 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname } from 'node:path';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type StoreError } from '../../base/errors/store.error.js';
 import { type Lost } from '../connection.js';
@@ -9,6 +8,7 @@ import { type ServerStoreOptions } from '../server-store.js';
 import { type Query } from '../sql/sql-session.js';
 import { SqlStore } from '../sql/sql-store.js';
 import { type Fixes, misconfigured, storeError } from '../store-errors.js';
+import { pathOf } from './path-of.js';
 import { loadSqlite, realPath, resultCode, SqliteFile } from './sqlite-file.js';
 
 /** By the result code of SQLite and the message after it. */
@@ -24,7 +24,7 @@ const FIXES: Fixes = {
   STORE_UNREACHABLE: { '^[56] ': 'Another process keeps {path} locked: end its transaction' },
 };
 
-/** `connection`: `sqlite:` and a path. */
+/** `connection`: what `pathOf()` takes. */
 export type SqliteStoreOptions = ServerStoreOptions<string>;
 
 /** Leases and records in a file of SQLite, for the processes of one machine. */
@@ -87,10 +87,4 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
  */
 export function isOnNetwork({ type }: { readonly type: number }): boolean {
   return [0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x01021997, 0x00c36400].includes(type);
-}
-
-/** `sqlite:./jobs.db`, `sqlite:/var/lib/jobs.db`, or the URL `sqlite:///var/lib/my%20jobs.db`. */
-export function pathOf(connection: string): string {
-  const path = connection.replace(/^sqlite:/i, '');
-  return resolve(path.startsWith('//') ? fileURLToPath(`file:${path}`) : path);
 }
