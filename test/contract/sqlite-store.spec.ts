@@ -1,15 +1,11 @@
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, mkdtempSync, renameSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadSqlite, SqliteFile } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
-import {
-  isOnNetwork,
-  SqliteStore,
-  type SqliteStoreOptions,
-} from '../../libs/singleton-job/src/store/sqlite/sqlite-store.js';
+import { SqliteStore, type SqliteStoreOptions } from '../../libs/singleton-job/src/store/sqlite/sqlite-store.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
 import { until } from '../../tools/replicas/until.js';
 import { hammer } from './hammer.js';
@@ -203,16 +199,5 @@ describe('SQLite', () => {
     const { store, disconnected } = open(newStore(file));
     await expect(store.sync(LOOKS)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     expect(disconnected[0]?.message).toMatch(fix);
-  });
-
-  it.each([
-    ['NFS', 0x6969],
-    ['SMB 2', 0xfe534d42],
-    ['CIFS', 0xff534d42],
-    ['9P', 0x01021997],
-    ['Ceph', 0x00c36400],
-  ])('refuses a file on %s', (_name, type) => {
-    expect(isOnNetwork({ type })).toBe(true);
-    expect(isOnNetwork(statfsSync(folder))).toBe(false);
   });
 });

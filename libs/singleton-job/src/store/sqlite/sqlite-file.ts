@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
+import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
 import {
   type Dialect,
   type Query,
@@ -9,6 +9,8 @@ import {
   type SqlValue,
 } from '../sql/sql-session.js';
 import { createTables } from '../sql/sql-tables.js';
+import { misconfigured } from '../store-errors.js';
+import { networkAt } from './network-at.js';
 
 /** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */
 interface Database {
@@ -79,13 +81,21 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   }
 
   async connect(): Promise<void> {
+    const { path } = this.parts;
+    // where links lead: SQLite keeps its other files there
+    const realPath = realpathSync(path);
+    const network = networkAt(realPath);
+    if (network !== undefined)
+      throw misconfigured(
+        `${path} is on ${network}, which hosts share: name a file on a local disk, in Docker on a named volume`,
+      );
     await this.repeat(() => this.#onFile((query) => query('PRAGMA journal_mode = WAL')));
     await this.query('PRAGMA synchronous = FULL');
     await this.transaction(async (query) => {
       for (const table of TABLES) await query(table);
       await query('INSERT OR IGNORE INTO singleton_job_file VALUES (1, ?)', randomUUID());
     });
-    this.#watch();
+    this.#watch(`${realPath}-wal`);
   }
 
   override transaction<T>(task: (query: Query) => Promise<T>): Promise<T> {
@@ -118,14 +128,14 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     throw error;
   }
 
-  #watch(): void {
-    const { path, look, lost, unwatched } = this.parts;
+  #watch(file: string): void {
+    const { look, lost, unwatched } = this.parts;
     if (look === undefined) return;
     const lookNow = (): void => void this.#onFile(look).catch(lost);
     const lookSoon = (): void => void setTimeout(lookNow, READABLE_AFTER_MS).unref();
     this.#looks = setInterval(lookNow, LOOK_EVERY_MS).unref();
     try {
-      this.#watcher = watch(`${realPath(path)}-wal`, { persistent: false }, lookSoon).on('error', unwatched);
+      this.#watcher = watch(file, { persistent: false }, lookSoon).on('error', unwatched);
     } catch (error: unknown) {
       unwatched(error);
     }
@@ -135,11 +145,6 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
 function marksOf(value: SqlValue = null): string {
   if (typeof value !== 'object' || value === null) return '?';
   return value.map((one) => (typeof one === 'object' && one !== null ? `(${marksOf(one)})` : '?')).join(', ');
-}
-
-/** Where links lead: SQLite keeps its other files there. */
-export function realPath(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path;
 }
 
 function inodeOf(path: string): number {

@@ -1,5 +1,3 @@
-import { statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type StoreError } from '../../base/errors/store.error.js';
 import { type Lost } from '../connection.js';
@@ -7,9 +5,9 @@ import { hintText, messagesMissing, namesIn } from '../hints.js';
 import { type ServerStoreOptions } from '../server-store.js';
 import { type Query } from '../sql/sql-session.js';
 import { SqlStore } from '../sql/sql-store.js';
-import { type Fixes, misconfigured, storeError } from '../store-errors.js';
+import { type Fixes, storeError } from '../store-errors.js';
 import { pathOf } from './path-of.js';
-import { loadSqlite, realPath, resultCode, SqliteFile } from './sqlite-file.js';
+import { loadSqlite, resultCode, SqliteFile } from './sqlite-file.js';
 
 /** By the result code of SQLite and the message after it. */
 const FIXES: Fixes = {
@@ -41,13 +39,11 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
   }
 
   protected async newSession(lost: Lost): Promise<SqliteFile> {
-    const path = this.#path;
-    if (isOnNetwork(statfsSync(dirname(realPath(path)))))
-      throw misconfigured(`${path} is on a network file system, where locks do not hold: name a file on a local disk`);
     const look = this.options.subscribes === false ? undefined : this.#readHint.bind(this);
     const unwatched: Lost = (reason) => {
       this.listeners.warn(messagesMissing(this.name, messageOf(reason)));
     };
+    const path = this.#path;
     return new SqliteFile(await loadSqlite(), { path, look, lost, unwatched, silenceMs: this.silenceMs });
   }
 
@@ -79,12 +75,4 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
     this.#hint = hint.revision;
     this.listeners.each((listener) => listener.hint?.(names));
   }
-}
-
-/**
- * Whether it is NFS, SMB, SMB 2, CIFS, 9P or Ceph: a lock of one host may not hold on another, and the processes of two
- * hosts share no memory, which WAL needs.
- */
-export function isOnNetwork({ type }: { readonly type: number }): boolean {
-  return [0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x01021997, 0x00c36400].includes(type);
 }
