@@ -4,7 +4,11 @@ import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { loadSqlite, SqliteFile } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
+import {
+  type DatabaseConstructor,
+  loadSqlite,
+  SqliteFile,
+} from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
 import { SqliteStore, type SqliteStoreOptions } from '../../libs/singleton-job/src/store/sqlite/sqlite-store.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
 import { until } from '../../tools/replicas/until.js';
@@ -50,6 +54,18 @@ describeStore(
     },
   },
 );
+
+/** A store on a SQLite that differs. */
+function storeOn(Database: DatabaseConstructor): SqliteStore {
+  class OtherStore extends SqliteStore {
+    protected override async newSession(...args: Parameters<SqliteStore['newSession']>): Promise<SqliteFile> {
+      const session = await super.newSession(...args);
+      session.end();
+      return new SqliteFile(Database, session['parts']);
+    }
+  }
+  return new OtherStore({ connection: `sqlite:${newFile()}`, projectName: 'shop' });
+}
 
 const LOOKS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
 
@@ -98,16 +114,7 @@ describe('SQLite', () => {
         super(`${path}.elsewhere`);
       }
     }
-    class UnwatchedStore extends SqliteStore {
-      protected override async newSession(...args: Parameters<SqliteStore['newSession']>): Promise<SqliteFile> {
-        const session = await super.newSession(...args);
-        session.end();
-        return new SqliteFile(Elsewhere, session['parts']);
-      }
-    }
-    const { store, warnings, disconnected } = open(
-      new UnwatchedStore({ connection: `sqlite:${newFile()}`, projectName: 'shop' }),
-    );
+    const { store, warnings, disconnected } = open(storeOn(Elsewhere));
     const hints: unknown[] = [];
     store.addListener({ hint: (names) => hints.push(names) });
     await store.publish(['x:job']);
@@ -199,5 +206,16 @@ describe('SQLite', () => {
     const { store, disconnected } = open(newStore(file));
     await expect(store.sync(LOOKS)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     expect(disconnected[0]?.message).toMatch(fix);
+  });
+
+  it('says what to do about a disk without shared memory', async () => {
+    class Unshared extends (await loadSqlite()) {
+      override prepare(): never {
+        // SQLITE_IOERR_SHMMAP
+        throw Object.assign(new Error('disk I/O error'), { errcode: 5386 });
+      }
+    }
+    const { store } = open(storeOn(Unshared));
+    await expect(store.sync(LOOKS)).rejects.toThrow(/name a file on a local disk/);
   });
 });

@@ -19,7 +19,11 @@ const FIXES: Fixes = {
     '^1 no such (table|column)': 'Another program has changed the tables: give the library a file of its own',
   },
   STORE_REFUSED_WRITE: { '^13 ': 'Free space on the disk of {path}' },
-  STORE_UNREACHABLE: { '^[56] ': 'Another process keeps {path} locked: end its transaction' },
+  STORE_UNREACHABLE: {
+    '^[56] ': 'Another process keeps {path} locked: end its transaction',
+    // I/O error and locking protocol: WAL needs more than files
+    '^1[05] ': 'If it stays, name a file on a local disk: that of {path} cannot lock files or share memory',
+  },
 };
 
 /** `connection`: what `pathOf()` takes. */
