@@ -25,7 +25,8 @@ export class SqliteServer extends OwnServer {
 
   override down(): Promise<void> {
     if (this.#Database !== undefined) this.#lock ??= new this.#Database(this.file);
-    this.#lock?.exec('BEGIN IMMEDIATE');
+    // one that writes has not ended its transaction
+    this.#lock?.exec('PRAGMA busy_timeout = 10000; BEGIN IMMEDIATE');
     return Promise.resolve();
   }
 
