@@ -9,6 +9,7 @@ import { monitored } from '../../tools/servers/monitor.js';
 import { type OwnServer } from '../../tools/servers/own-server.js';
 import { PostgresServer } from '../../tools/servers/postgres-server.js';
 import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
+import { SqliteServer } from '../../tools/servers/sqlite-server.js';
 import { reportsIn, unaccountedOccurrences } from '../support/occurrences.js';
 
 /** Every run lasts longer than a lock lives without renewals. */
@@ -94,7 +95,10 @@ describe.each([
       await using workers = await Workers.start(server.url, { ...LONG_RUNS, PRICE_TICK_SLOW_FOR: '10m' });
       const run = await workers.runInFlight('price-tick', Infinity);
       const leader = workers.leaderOf('price-tick');
+      // one that is suspended within a transaction keeps all others from writing
+      if (server instanceof SqliteServer) await server.down();
       const suspendedAtMs = leader.suspend();
+      if (server instanceof SqliteServer) await server.up();
       const elsewhere = () =>
         workers.runs('price-tick').filter(({ node, startedAtMs }) => node !== run.node && startedAtMs > suspendedAtMs);
       await workers.until('another replica runs the job', () => elsewhere().length > 0);
