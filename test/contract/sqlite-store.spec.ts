@@ -143,6 +143,12 @@ describe('SQLite', () => {
     other.close();
   });
 
+  it('ends a transaction before anything else happens in the process', async () => {
+    const { store } = await listen(newFile());
+    const later = new Promise((resolve) => setImmediate(resolve, 'later'));
+    await expect(Promise.race([store.sync({ ...LOOKS, grant: ['a.1@10000'] }), later])).resolves.not.toBe('later');
+  });
+
   it('takes a file that is deleted or replaced for another server', async () => {
     const file = newFile();
     const opened = await listen(file);
