@@ -119,7 +119,8 @@ it('waits for no row that another replica has locked', async () => {
     { name: 'a:job', ifRevision, value: '{}' },
     { name: 'b:job', ifRevision: 0, value: '{}' },
   ];
-  expect(await opened.store.compareAndSet({ ...request, writes })).toEqual([undefined, expect.any(Number)]);
+  const [, revision = 0] = await opened.store.compareAndSet({ ...request, writes });
+  expect(revision).toBeGreaterThan(0);
   await other.query('UPDATE singleton_job_leases SET ends_at = ends_at - 15000 WHERE project = ?', [projectName]);
   await other.query('COMMIT');
 
@@ -134,6 +135,16 @@ it('waits for no row that another replica has locked', async () => {
   await lock('leases WHERE id', LEASE);
   const { leases } = await opened.store.sync({ ...LOOKS, revoke: OTHERS });
   expect([...leases.keys()]).toEqual([LEASE]);
+  await other.query('COMMIT');
+
+  // for one that is being made, until the server gives up
+  await other.query('START TRANSACTION');
+  await other.query('INSERT INTO singleton_job_records VALUES (?)', [[projectName, 'c:job', 1, '{}', null]]);
+  const more = [
+    { name: 'b:job', ifRevision: revision, value: '{}' },
+    { name: 'c:job', ifRevision: 0, value: '{}' },
+  ];
+  expect(await opened.store.compareAndSet({ ...request, writes: more })).toEqual([expect.any(Number), undefined]);
   await opened.store.close();
 });
 
@@ -160,11 +171,13 @@ it('frees the rows of a process that stalls in a transaction, and lets an idle c
   const session = stalled.store['requests'].session;
   await session?.transaction((query) => query('no SQL')).catch(() => undefined);
   expect(await session?.query('SELECT @@SESSION.wait_timeout - @@GLOBAL.wait_timeout AS time')).toEqual([{ time: 0 }]);
-  void session?.transaction(async (query) => {
-    await query('SELECT * FROM singleton_job_records WHERE project = ? FOR UPDATE', 'stall');
-    await new Promise(() => undefined);
+  await new Promise((locked) => {
+    void session?.transaction(async (query) => {
+      locked(await query('SELECT * FROM singleton_job_records WHERE project = ? FOR UPDATE', 'stall'));
+      await new Promise(() => undefined);
+    });
   });
-  await until('it is locked', async () => (await write()) === undefined);
+  expect(await write()).toBeUndefined();
   await until('it is free', async () => (await write()) !== undefined);
   expect(stalled.events).toContain('disconnected');
   await Promise.all([stalled.store.close(), other.store.close()]);

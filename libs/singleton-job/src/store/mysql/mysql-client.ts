@@ -69,6 +69,7 @@ export async function newClient(connection: MysqlConnectionOptions, shortestLife
     supportBigNumbers: false,
     typeCast: true,
     rowsAsArray: false,
+    nestTables: false,
     namedPlaceholders: false,
   });
 }

@@ -5,6 +5,7 @@ import { codeOf } from './mysql-errors.js';
 
 /** A dead-lock, a row that another replica has just inserted, and a commit that came too late. */
 const CONFLICTS = [1213, 1062, 1690];
+const LOCK_WAIT_TIMEOUT = 1205;
 /** The server takes no writes: another one may have taken its place. Or a table is gone: a new session makes it. */
 const ENDS_SESSION = [1290, 1792, 1836, 1146];
 
@@ -17,11 +18,7 @@ const SETTINGS = [
   "SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = 1, sql_mode = 'STRICT_ALL_TABLES'",
 ];
 
-/**
- * In seconds. A process that stalls in a transaction keeps its row locks until the server closes the connection, after
- * 8 h by default. An idle connection outside of a transaction may stay for so long.
- */
-const STALL_LIMIT = 5;
+/** An idle connection outside of a transaction may stay for as long as the server lets it, by default 8 h. */
 const NO_LIMIT = 'SET SESSION wait_timeout = DEFAULT';
 
 /** How long the server may take to say goodbye. */
@@ -44,14 +41,23 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
     client.on('error', parts.lost);
   }
 
+  /**
+   * In seconds. A process that stalls in a transaction keeps its row locks until the server closes the connection. That
+   * comes before another replica may need them, and its own next connection too.
+   */
+  get #stallLimit(): number {
+    return Math.ceil((2 * this.parts.silenceMs()) / 1_000);
+  }
+
   get dialect(): Dialect {
     return {
-      begin: `SET SESSION wait_timeout = ${STALL_LIMIT}; START TRANSACTION`,
+      begin: `SET SESSION wait_timeout = ${this.#stallLimit}; START TRANSACTION`,
       // not NOW(): that is the begin of the statement, which may have waited for a row
       now: 'CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED)',
       server: this.#server,
       forUpdate: 'FOR UPDATE',
       skipLocked: 'FOR UPDATE SKIP LOCKED',
+      isLocked: (error) => codeOf(error) === LOCK_WAIT_TIMEOUT,
     };
   }
 

@@ -34,6 +34,8 @@ export interface Dialect {
   readonly forUpdate: string;
   /** The same, without those that another replica has locked. */
   readonly skipLocked: string;
+  /** Whether a statement waited in vain for a row that another replica has locked. The transaction goes on. */
+  readonly isLocked: (error: unknown) => boolean;
 }
 
 /** What a session needs of its store. */

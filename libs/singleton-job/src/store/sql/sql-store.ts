@@ -52,9 +52,16 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
         [...due].filter(({ name }) => revisions.has(name) === isThere).map(rowOf);
       await query('REPLACE INTO singleton_job_records VALUES ?', rows(true));
       // fails if another replica has done the same meanwhile
-      await query('INSERT INTO singleton_job_records VALUES ?', rows(false));
+      const isInserted = await query('INSERT INTO singleton_job_records VALUES ?', rows(false)).then(
+        Boolean,
+        (error: unknown) => {
+          if (dialect.isLocked(error)) return false;
+          throw error;
+        },
+      );
       if (writes.some(({ forgetAfterMs }) => forgetAfterMs !== undefined)) await this.#forget(query, dialect, time);
-      return writes.map((one) => (due.has(one) ? revisionOf(one) : undefined));
+      const isWritten = (write: Write): boolean => due.has(write) && (isInserted || revisions.has(write.name));
+      return writes.map((write) => (isWritten(write) ? revisionOf(write) : undefined));
     };
     return (await this.transaction('write', write, until)) ?? writes.map(() => undefined);
   }

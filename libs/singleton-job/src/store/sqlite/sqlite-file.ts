@@ -77,7 +77,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   get dialect(): Dialect {
     const server = `(SELECT id || '.${this.#inode}' FROM singleton_job_file)`;
     const now = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)";
-    return { begin: 'BEGIN IMMEDIATE', now, server, forUpdate: '', skipLocked: '' };
+    return { begin: 'BEGIN IMMEDIATE', now, server, forUpdate: '', skipLocked: '', isLocked: () => false };
   }
 
   async connect(): Promise<void> {
@@ -131,7 +131,10 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   #watch(file: string): void {
     const { look, lost, unwatched } = this.parts;
     if (look === undefined) return;
-    const lookNow = (): void => void this.#onFile(look).catch(lost);
+    const lookNow = (): void =>
+      void this.#onFile(look).catch((error: unknown) => {
+        if (!this.isConflict(error)) lost(error);
+      });
     const lookSoon = (): void => void setTimeout(lookNow, READABLE_AFTER_MS).unref();
     this.#looks = setInterval(lookNow, LOOK_EVERY_MS).unref();
     try {
