@@ -13,7 +13,7 @@ export interface RunFacts {
   readonly error?: string;
   /** The replica that ran it. */
   readonly by: string;
-  /** The newest cron occurrence whose run began: this one, or one before a triggered run. */
+  /** The newest cron occurrence whose run began or that was left out: this one, or another one after or before it. */
   readonly occurrence?: number;
   /** How many runs in a row before this one ended with a crash of their process. For `@WhileLeader`. */
   readonly crashes?: number;

@@ -81,14 +81,20 @@ describe('A cron job with only', () => {
       overlap: 'cancel-other',
       run: lasting(replicas.clock, 1.5 * MINUTE, { obedient: true }),
     });
-    await replicas.clock.advance(4 * MINUTE);
+    await replicas.clock.advance(3.8 * MINUTE);
     expect(runEnds(a)).toEqual(['210000 runSucceeded schedule']);
+    await Promise.all([a.pool.stop(), replicas.clock.advance(1_000)]);
+    runs.length = 0;
+    started(isEven);
+    await replicas.clock.advance(MINUTE);
+    expect(runs).toEqual(['04']);
   });
 
-  it('starts nothing while a function does not answer, says so once, and can stop', async () => {
-    const a = started(() => new Promise(() => undefined));
-    await replicas.clock.advance(3 * MINUTE);
-    expect(a.observer.of('warning')).toMatchObject([{ code: 'ONLY_FAILED' }]);
+  it('starts nothing while a function does not answer, says so once for each occurrence, and can stop', async () => {
+    const a = started(() => new Promise(() => undefined), { misfireGraceMs: 10_000 });
+    await replicas.clock.advance(2 * MINUTE + 30_000);
+    expect(a.observer.of('warning')).toMatchObject([{ code: 'ONLY_FAILED' }, { code: 'ONLY_FAILED' }]);
+    expect(a.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late' }, { reason: 'late' }]);
     await Promise.all([a.pool.stop(), replicas.clock.advance(1_000)]);
     expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: true }]);
   });

@@ -1,5 +1,6 @@
 import { onlyFailed } from '../base/events/warnings.js';
 import { describeValue } from '../base/text/describe-value.js';
+import { showDuration } from '../base/text/duration.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 const ASK_AGAIN_MS = 1_000;
@@ -10,21 +11,21 @@ export class Only {
   #failedAt = 0;
   #wantedAt = 0;
 
-  constructor(private readonly parts: Pick<TickLoopParts, 'job' | 'notify' | 'sleeper'>) {}
+  constructor(private readonly parts: Pick<TickLoopParts, 'clock' | 'job' | 'notify' | 'sleeper'>) {}
 
-  /** Undefined: it has failed, and is asked again after a second, or the term is over. */
+  /** Undefined: it has failed, and is asked again after a second, or it did not answer in time, or the term is over. */
   async wants(occurrence: number): Promise<boolean | undefined> {
-    const { sleeper } = this.parts;
-    if (this.parts.job.only === undefined || this.#wantedAt === occurrence) return true;
+    const { clock, job, sleeper } = this.parts;
+    if (job.only === undefined || this.#wantedAt === occurrence) return true;
+    const limitMs = Math.max(job.misfireGraceMs, ASK_AGAIN_MS);
+    const endsAt = clock.now() + limitMs;
     let answer: { readonly isWanted: boolean | undefined } | undefined;
     const asked = this.#ask(occurrence).then((isWanted) => (answer = { isWanted }));
-    const isWaiting = (): boolean => answer === undefined && !sleeper.isOver;
-    while (isWaiting()) {
-      await sleeper.sleep(Infinity, asked);
-      if (isWaiting()) this.#fail(occurrence, new Error('it has not answered for 30 s'));
-    }
+    while (answer === undefined && !sleeper.isOver && clock.now() < endsAt)
+      await sleeper.sleep(endsAt - clock.now(), asked);
     if (sleeper.isOver) return undefined;
-    if (answer?.isWanted === undefined) await sleeper.sleep(ASK_AGAIN_MS);
+    if (answer === undefined) this.#fail(occurrence, new Error(`no answer for ${showDuration(limitMs)}`));
+    else if (answer.isWanted === undefined) await sleeper.sleep(ASK_AGAIN_MS);
     else if (answer.isWanted) this.#wantedAt = occurrence;
     return answer?.isWanted;
   }

@@ -168,8 +168,11 @@ export class Run implements RunControl {
     return { job, kind, cause, scheduledAt, startedAt, fencingToken, durationMs: this.elapsedMs };
   }
 
-  #write(run: RunFacts): void {
+  #write(facts: RunFacts): void {
     const { term } = this.begun;
+    // one that was left out during the run
+    const { occurrence = 0 } = term.own.run ?? {};
+    const run = occurrence > (facts.occurrence ?? Infinity) ? { ...facts, occurrence } : facts;
     if (this.#isWritten) void term.save({ run });
     else term.set({ run });
   }

@@ -38,7 +38,7 @@ export function returnsAtOnce(job: string, restartDelayMs: number): Warning {
 export function onlyFailed(job: string, at: Date, error: unknown): Warning {
   const message =
     `cannot decide about its occurrence of ${at.toISOString()}: its option only failed (${messageOf(error)}). ` +
-    'It is asked again each second until the misfire grace is over';
+    'It is asked again until the misfire grace is over';
   return { code: 'ONLY_FAILED', message, job, error };
 }
 
