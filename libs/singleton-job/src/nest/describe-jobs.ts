@@ -20,13 +20,15 @@ export function describeJobs(jobs: readonly Job[], place: string | undefined): s
 
 /** A line about each cron job that may not run when its author meant it to. */
 export function oddJobs(jobs: readonly Job[], now: number): readonly string[] {
-  return jobs.flatMap(({ name, schedule }) => {
-    if (schedule.kind !== 'cron') return [];
+  const lines = jobs.flatMap(({ name, schedule, enabled, only }) => {
+    // one that a function decides about runs as it says
+    if (schedule.kind !== 'cron' || !enabled || only !== undefined) return [];
     const next = schedule.next(now) ?? now;
     const rare = `runs next on ${new Date(next).toISOString()}. If that is too late, check its days`;
     const odd = next - now >= RARE_MS ? rare : oddityOf(schedule.summary);
     return odd === undefined ? [] : `${name} (${schedule.summary}) ${odd}`;
   });
+  return lines.slice(0, MOST_JOBS);
 }
 
 /** What may surprise in the fields of the time: a `*` before a value, and steps that do not fill the hour or day. */
