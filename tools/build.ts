@@ -50,7 +50,7 @@ async function keepTypes(folder: string, entries: readonly string[]): Promise<vo
     if (kept.has(file)) return;
     kept.add(file);
     const text = await readFile(file, 'utf8');
-    for (const [, path = ''] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)\.js'/g))
+    for (const [, path = ''] of text.matchAll(/(?:from|import\()\s*['"](\.[^'"]+)\.js['"]/g))
       await keep(join(dirname(file), `${path}.d.ts`));
   };
   for (const entry of entries) await keep(join(folder, `${entry}.d.ts`));

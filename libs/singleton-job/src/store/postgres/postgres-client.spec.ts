@@ -7,6 +7,11 @@ describe('A client', () => {
     expect(client).toMatchObject({ host: '/cloudsql/one', port: 7832, user: 'app', database: 'shop' });
   });
 
+  it('takes no longer to connect than its leases allow', async () => {
+    const client = await newClient({ postgres: { connectionTimeoutMillis: 60_000 } }, 9_000);
+    expect(Reflect.get(client, '_connectionTimeoutMillis')).toBe(3_000);
+  });
+
   it('has the password of a pool, which hides it', async () => {
     const options = Object.defineProperty({ host: 'db' }, 'password', { value: 'secret', enumerable: false });
     const client = await newClient({ postgres: { options, connect: () => undefined } }, 10_000);

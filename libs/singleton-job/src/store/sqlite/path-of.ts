@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
  */
 export function pathOf(connection: string, paths: PlatformPath = path): string {
   const file = connection.replace(/^sqlite:/i, '');
-  if (/^$|[/\\]$|^file:|^:memory:|^\/\/[^/]|^\/\/.*#|\?/.test(file)) throw new Error(`no path of a file: ${file}`);
+  if (/^$|[/\\]$|^file:|^:memory:|^(\/\/|\\\\)[^/]|^\/\/.*#|\?/.test(file))
+    throw new Error(`no path of a file: ${file}`);
   const isUrl = file.startsWith('//');
   return paths.resolve(isUrl ? fileURLToPath(`file:${file}`, { windows: paths.sep === '\\' }) : file);
 }
