@@ -12,7 +12,7 @@ export const LASTING: WorkerVariables = {
 };
 
 /** Everything at a pace at which a test can wait for it; the report is due once a year. */
-const QUICK: WorkerVariables = {
+export const QUICK: WorkerVariables = {
   SINGLETON_JOB_HEARTBEAT_INTERVAL: `${HEARTBEAT_INTERVAL_MS}ms`,
   SINGLETON_JOB_LOCK_EXPIRY: `${LOCK_EXPIRY_MS}ms`,
   SINGLETON_JOB_JOBS__DAILY_REPORT__LOCK_EXPIRY: `${LOCK_EXPIRY_MS}ms`,
@@ -32,7 +32,8 @@ let projects = 0;
 /** Three real workers of one application. Leaves no process behind: `await using`. */
 export class Workers implements AsyncDisposable {
   private constructor(
-    readonly all: readonly WorkerProcess[],
+    /** A spec may add some. */
+    readonly all: WorkerProcess[],
     /** The first part of their keys. */
     readonly project = '',
   ) {}
@@ -63,7 +64,7 @@ export class Workers implements AsyncDisposable {
   }
 
   /** Workers that were started one by one. */
-  static of(...all: readonly WorkerProcess[]): Workers {
+  static of(...all: WorkerProcess[]): Workers {
     return new Workers(all);
   }
 

@@ -115,7 +115,8 @@ class PostgresPlace implements Place {
 
   static async start(): Promise<PostgresPlace> {
     const place = new PostgresPlace(await PostgresServer.start(['-c', 'max_connections=20']));
-    await place.run('CREATE ROLE app LOGIN', 'GRANT CREATE ON DATABASE postgres TO app');
+    const granted = ['DATABASE postgres', 'SCHEMA public'].map((where) => `GRANT CREATE ON ${where} TO app`);
+    await place.run('CREATE ROLE app LOGIN', ...granted);
     return place;
   }
 
