@@ -19,15 +19,7 @@ const SAMPLES = 8;
  * A leak of one in each deploy would be 54. A replica that has written a report has one connection more, and on a busy
  * machine a lease may end.
  */
-const SLACK = {
-  objects: 20,
-  entries: 20,
-  resources: 2,
-  connections: 3,
-  leases: 3,
-  heapBytes: 2_000_000,
-  rssBytes: 30_000_000,
-};
+const SLACK = { objects: 20, entries: 20, resources: 2, connections: 3, leases: 3, heapBytes: 2e6, rssBytes: 3e7 };
 
 /** Answers each request with what its process holds. */
 const ANSWERS = `${String(footprint)}
