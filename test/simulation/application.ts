@@ -22,7 +22,7 @@ import { type CommandKind, type FaultOf, type JobPlan } from './story.js';
 import { type World } from './world.js';
 
 /** Sees everything that happens in an application. */
-export type Observer = Required<Pick<ReplicaObserver, 'gained' | 'seen' | 'synced'>> & JobObserver;
+export type Observer = Required<Pick<ReplicaObserver, 'gained' | 'recordSeen' | 'synced'>> & JobObserver;
 
 /**
  * The library in one process. All of it is real, but for its clock, its store, its chance, its thread, and what its
@@ -51,7 +51,7 @@ export class Application {
     const { pool, replica } = this.services;
     const { observer: reports } = replica;
     // it hears of everything before the library reports it
-    for (const kind of ['gained', 'seen', 'synced'] as const) {
+    for (const kind of ['gained', 'recordSeen', 'synced'] as const) {
       const [note, report] = [observer[kind], reports[kind]?.bind(reports)] as ((...what: unknown[]) => void)[];
       reports[kind] = (...what: unknown[]) => (note?.(...what), report?.(...what));
     }

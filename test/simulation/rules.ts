@@ -174,7 +174,7 @@ export class Rules {
         if (!process.replica.elections.some(({ term }) => term?.reclaim)) watched.syncedBefore = undefined;
       },
       // a leader does not go by what it reads while a write is under way: its answer is newer
-      seen: ({ name, writer }) => writer.isOpen || watched.seenAt.set(name, link.readAt),
+      recordSeen: ({ name, writer }) => writer.isOpen || watched.seenAt.set(name, link.readAt),
       gained: (term) => {
         this.#began({ term, process, beganAt: this.#t });
       },

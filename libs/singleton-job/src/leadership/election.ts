@@ -153,9 +153,9 @@ export class Election {
       heartbeat.wish(this.name);
       return;
     }
-    this.writer.seen(record.revision, view.storeTime);
+    this.writer.learn(record.revision, view.storeTime);
     this.#learn(record, sequence);
-    observer.seen?.(this, record);
+    observer.recordSeen?.(this, record);
     this.touch();
   }
 
@@ -360,7 +360,7 @@ export class Election {
   /** `order`: a command whose answer is written too. */
   #save(term: OwnTerm, record: SeenRecord, order?: Order): void {
     if (!this.#canWriteOrWait()) return;
-    term.leave();
+    term.markSent();
     const value = decide.recordOfTerm(record, term, order, this.replica.view.incarnation.id);
     // after its `until` the caller of a command waits no more
     this.#write({ value, until: order?.until, isPublished: order !== undefined });

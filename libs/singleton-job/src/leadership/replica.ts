@@ -29,7 +29,7 @@ export interface ReplicaObserver {
   /** The record was written without the holder, or it ends with its lease: then it is not confirmed. */
   released?(term: OwnTerm, release: TermRelease): void;
   /** An answer of the store, which another replica may have written. */
-  seen?(election: Election, record: SeenRecord): void;
+  recordSeen?(election: Election, record: SeenRecord): void;
   /** The election has looked at what was seen. */
   looked?(election: Election): void;
   /** The election can neither take nor keep the record. Called once until it has taken it again. */

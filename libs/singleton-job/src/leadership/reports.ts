@@ -69,7 +69,7 @@ export class Reports implements ReplicaObserver, StoreListener {
     notify('heartbeatAnswered', { roundTripMs: clock.now() - sent.now, clockOffsetMs });
   }
 
-  seen({ name, term }: Election, record: SeenRecord): void {
+  recordSeen({ name, term }: Election, record: SeenRecord): void {
     const job = jobOf(name);
     if (record.isUnreadable === true) {
       this.outages.report(unreadable(name, this.parts.storeName), labelOf(name));

@@ -104,7 +104,7 @@ describe('the fields of a term', () => {
   it('are saved when the record shows them, and not before', async () => {
     const { term, story, soFar } = setup();
     const first = term.save({ lastScheduledAt: 1 });
-    term.leave();
+    term.markSent();
     const second = term.save({ schedule: 's' });
     expect([await soFar(first), await soFar(second), term.saveAt]).toEqual(['pending', 'pending', -Infinity]);
     expect([term.own, story]).toEqual([{ lastScheduledAt: 1, schedule: 's' }, ['changed', 'changed', 'changed']]);
@@ -119,7 +119,7 @@ describe('the fields of a term', () => {
     const first = term.save({ lastScheduledAt: 1 });
     const second = term.save({ lastScheduledAt: 2 });
     await clock.advance(10_500);
-    term.leave();
+    term.markSent();
     term.set({ lastScheduledAt: 3 });
     term.shown({ lastScheduledAt: 2 });
     expect([await first, await second, term.saveAt]).toEqual([true, true, 20_000]);

@@ -172,7 +172,7 @@ export class OwnTerm {
   }
 
   /** The fields leave now. */
-  leave(): void {
+  markSent(): void {
     this.#sent = { own: this.own, saves: this.#saves, at: this.election.replica.clock.now() };
   }
 

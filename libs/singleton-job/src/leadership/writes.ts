@@ -132,7 +132,7 @@ export class Writer {
   }
 
   /** An answer to a sync that left after the last write was answered. */
-  seen(revision: number, storeTime: number): void {
+  learn(revision: number, storeTime: number): void {
     if (storeTime >= this.#doubtEndsAt) this.#doubtEndsAt = -Infinity;
     // another replica was faster
     if (this.#failedOn !== undefined && revision !== this.#failedOn) this.#failures = 0;

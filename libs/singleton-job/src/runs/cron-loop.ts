@@ -4,7 +4,7 @@ import { type MissedOccurrences } from '../jobs/job-run.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { runFirst, versionNote } from './first-run.js';
 import { changeOf } from './inheritance.js';
-import { Only } from './only.js';
+import { OccurrenceFilter } from './occurrence-filter.js';
 import { factsOf } from './run.js';
 import { type TickLoopParts } from './tick-loop.js';
 
@@ -32,7 +32,7 @@ export class CronLoop {
   readonly #doubtfulUpTo: number;
   /** No replica led when what is due came due. */
   #isPromotion = true;
-  readonly #only: Only;
+  readonly #filter: OccurrenceFilter;
   /** What is due waited until a superseded run had ended. */
   #hasWaited = false;
 
@@ -50,7 +50,7 @@ export class CronLoop {
     const isNew = changeOf(schedule, term.backlog) !== 'none' && claimsLostUntil === 0;
     this.#ran = isNew ? begin : Math.min(started ?? left.lastScheduledAt ?? begin, begin);
     this.#doubtfulUpTo = Math.max(claimsLostUntil, interrupted ?? 0);
-    this.#only = new Only(parts);
+    this.#filter = new OccurrenceFilter(parts);
   }
 
   /** The newest occurrence that is claimed or reported. */
@@ -166,7 +166,7 @@ export class CronLoop {
   /** Asks the option `only`. False: it leaves the occurrence out, is asked again, or the term is over. */
   async #askOnly(newest: number): Promise<boolean> {
     const { job, notify, term } = this.parts;
-    const isWanted = await this.#only.wants(newest);
+    const isWanted = await this.#filter.wants(newest);
     if (isWanted !== false) return isWanted === true;
     const before = this.#unhandled(newest - 1);
     this.#giveUp(before);

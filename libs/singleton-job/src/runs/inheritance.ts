@@ -2,8 +2,7 @@ import { interruptedRun } from '../leadership/decide.js';
 import { type Backlog } from '../leadership/record-view.js';
 import { type OwnFields, type RunFacts } from '../leadership/record.js';
 import { type AnySchedule } from '../schedule/schedule.js';
-import { leaseOf } from '../store/lease-id.js';
-import { lifeOf } from '../store/lease-id.js';
+import { leaseOf, lifeOf } from '../store/lease-id.js';
 
 /**
  * With a longer delay than this, start and end of an interval run are written at once, otherwise the end within 10 s.

@@ -114,6 +114,7 @@ export class JobRunner implements Candidate {
     const { run } = term.backlog.left;
     if (run !== undefined && run.endedAt === undefined) {
       notify('runInterrupted', { job: job.name, startedAt: new Date(run.startedAt), by: run.by });
+      // the take left out its end: written now, so that no later leader reports it again
       void term.save({});
     }
     const stepDown: Election['stepDown'] = (why, standBackMs) => this.election?.stepDown(why, standBackMs);

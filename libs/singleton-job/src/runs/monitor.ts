@@ -13,9 +13,8 @@ function cpuOfProcess(): number {
 
 /**
  * Looks four times a second, while this replica leads: was the event loop blocked for a second or longer, and is a run
- * slow? No heartbeats are sent during a block. A stopped process or a suspended host looks the same,
- * but uses no CPU. One timer for all
- * runs: one for each would cost more than most runs.
+ * slow? During a block only the heartbeat thread sends heartbeats. A stopped process or a suspended host looks the same,
+ * but uses no CPU. One timer for all runs: one for each would cost more than most runs.
  */
 export class Monitor {
   /** Undefined: it does not look. */

@@ -6,7 +6,7 @@ import { type TickLoopParts } from './tick-loop.js';
 const ASK_AGAIN_MS = 1_000;
 
 /** Asks the option `only` of a cron job for each occurrence until it has answered. */
-export class Only {
+export class OccurrenceFilter {
   /** The newest occurrence for which it has failed, and the newest that it wants. */
   #failedAt = 0;
   #wantedAt = 0;
