@@ -13,7 +13,7 @@ function cpuOfProcess(): number {
 
 /**
  * Looks four times a second, while this replica leads: was the event loop blocked for a second or longer, and is a run
- * slow? During a block only the heartbeat thread sends heartbeats. A stopped process or a suspended host looks the same,
+ * slow? During a block only the heartbeat thread sends heartbeats. A stopped process or a suspended host looks alike,
  * but uses no CPU. One timer for all runs: one for each would cost more than most runs.
  */
 export class Monitor {
