@@ -91,8 +91,8 @@ export class Reports implements ReplicaObserver, StoreListener {
     this.#told.set(candidate, { leader: followed, pausedAt });
     if (followed !== undefined && followed !== before.leader) notify('leaderChanged', { job, leader: followed });
     if (pausedAt === before.pausedAt) return;
-    // another pause may have begun since the last look. Without a write of anybody: the record is older than the pause,
-    // or gone
+    // another pause may have begun since the last look. If no replica has written since: the record is older than the
+    // pause, or gone
     const reason = seen.last.revision < (before.pausedAt ?? 0) ? 'data-lost' : 'resumed';
     // an older record may show an older pause: then the job does not run again
     if (before.pausedAt !== undefined && (reason === 'resumed' || pausedAt === undefined))

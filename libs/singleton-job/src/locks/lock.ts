@@ -55,7 +55,7 @@ export class Lock implements Candidate {
   /**
    * Null: another holder has the lock after `waitMs`.
    *
-   * @throws StoreError if nobody may take it then, or if it is not known who has it, after 2 s at least
+   * @throws StoreError if no replica may take it then, or if it is not known who has it, after 2 s at least
    * @throws the reason of a signal
    */
   async acquire(waitMs: number, stops: readonly AbortSignal[]): Promise<LockHandle | null> {

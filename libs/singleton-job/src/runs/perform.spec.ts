@@ -14,7 +14,7 @@ describe('A method that returns', () => {
 
   it('what has not done its work fails the run, also later', async () => {
     const [failed] = (await started(async () => Promise.resolve(() => undefined))).of('runFailed');
-    const what = 'a function, which nobody calls: call it, and return its result';
+    const what = 'a function, which is never called: call it, and return its result';
     expect(failed?.error).toEqual(new Error(`the method of job 'tick' returned ${what}`));
   });
 

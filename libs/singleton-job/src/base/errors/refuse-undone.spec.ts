@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { of } from 'rxjs';
 import { refuseUndone } from './refuse-undone.js';
 
-const A_GENERATOR = 'a generator, whose body nobody runs: read it with for await, and return after that';
+const A_GENERATOR = 'a generator, whose body never runs: read it with for await, and return after that';
 const A_STREAM = 'a stream or a cursor that has not ended: await pipeline() of it, or read it with for await';
 
 function* generate(): Generator<number> {
@@ -12,14 +12,18 @@ function* generate(): Generator<number> {
 
 describe('Work', () => {
   it.each<[what: string, returned: unknown, message: string]>([
-    ['a function', () => undefined, 'a function, which nobody calls: call it, and return its result'],
-    ['an Observable', of(1), 'an Observable, which nobody subscribes to: return lastValueFrom() of it'],
+    ['a function', () => undefined, 'a function, which is never called: call it, and return its result'],
+    ['an Observable', of(1), 'an Observable, which is never subscribed to: return lastValueFrom() of it'],
     ['a generator', generate(), A_GENERATOR],
     ['a generator of another compiler', { next: () => 1, return: () => 1 }, A_GENERATOR],
     ['an unread stream', Readable.from([1]), A_STREAM],
     ['a stream that is still written', new PassThrough().on('data', () => undefined).end(), A_STREAM],
     ['a cursor', { [Symbol.asyncIterator]: generate }, A_STREAM],
-    ['promises', [1, Promise.resolve()], 'an array with a promise, which nobody awaits: return Promise.all() of them'],
+    [
+      'promises',
+      [1, Promise.resolve()],
+      'an array with a promise, which is never awaited: return Promise.all() of them',
+    ],
     ['streams', [Readable.from([1])], `an array with ${A_STREAM}`],
   ])('is not done by %s', (_what, returned, message) => {
     expect(() => refuseUndone(returned, 'it')).toThrow(new Error(`it returned ${message}`));

@@ -1,6 +1,6 @@
 /**
- * Returns what a function of the user returned, unless that begins or ends only if somebody calls, reads, awaits or
- * subscribes to it: nobody does, so work was not done. An iterator that cannot be closed, as of a `Map`, has data.
+ * Returns what a function of the user returned, unless its work begins or ends only when that is called, read, awaited
+ * or subscribed to, which never happens. An iterator that cannot be closed, as of a `Map`, has data.
  *
  * @throws Error with the fix
  */
@@ -31,12 +31,12 @@ type Members = Partial<
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 const UNDONE: readonly (readonly [is: (value: Members) => boolean, what: string, fix: string])[] = [
-  [isFunction, 'a function, which nobody calls', 'call it, and return its result'],
-  [isObservable, 'an Observable, which nobody subscribes to', 'return lastValueFrom() of it'],
-  [({ then }) => isFunction(then), 'a promise, which nobody awaits', 'return Promise.all() of them'],
+  [isFunction, 'a function, which is never called', 'call it, and return its result'],
+  [isObservable, 'an Observable, which is never subscribed to', 'return lastValueFrom() of it'],
+  [({ then }) => isFunction(then), 'a promise, which is never awaited', 'return Promise.all() of them'],
   [
     (value) => [value.next, value.return].every(isFunction),
-    'a generator, whose body nobody runs',
+    'a generator, whose body never runs',
     'read it with for await, and return after that',
   ],
   [
