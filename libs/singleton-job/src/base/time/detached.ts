@@ -3,10 +3,9 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 const whereLoaded = AsyncLocalStorage.snapshot();
 
 /**
- * Calls a function in the async context in which this library was loaded. That is an empty one, unless it was
- * imported in a request or a span. Whatever goes on by
- * itself begins by this: otherwise it would keep the context of the caller that happened to start it, such as a request
- * with all its data.
+ * Calls a function in the async context in which this library was loaded. That is an empty one, unless it was imported
+ * in a request or a span. Whatever goes on by itself begins by this: otherwise it would keep the context of the caller
+ * that happened to start it, such as a request with all its data.
  */
 export function detached<R>(act: () => R): R {
   // of its own: on Node 20 `enterWith()` would change the context of all calls

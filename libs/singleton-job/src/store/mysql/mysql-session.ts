@@ -61,7 +61,8 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
     };
   }
 
-  // where it is late, 0 - 1 has no sign: an error, after which nothing of the list is carried out
+  // Fails if the clock of the server has reached `until`: an unsigned 0 - 1 is an error, and what comes after an error
+  // is not carried out.
   protected override readonly commit = (until: number): string =>
     `SELECT CAST(0 AS UNSIGNED) - (${this.dialect.now} >= ${until}); COMMIT; ${NO_LIMIT}`;
   protected override readonly rollback = `ROLLBACK; ${NO_LIMIT}`;
