@@ -34,7 +34,6 @@ export const heartbeatThreadOnPostgres = onPostgresToo(heartbeatThread);
 export const schedule = contestant('@nestjs/schedule', 'nest-schedule');
 export const lockPerTick = contestant('schedule + lock per tick', 'lock-per-tick');
 export const keyPerSlot = contestant('schedule + key per slot', 'key-per-slot');
-/** The registry has no `@nestjs/locks` to install: this is the design that its documentation describes. */
 export const bullmq = contestant('BullMQ', 'bullmq');
 export const electionPerJob = contestant('original design', 'election-per-job');
 

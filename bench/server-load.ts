@@ -5,8 +5,7 @@ import { type Scale } from './measure.js';
 import { postgresLoad } from './postgres-load.js';
 import { redisLoad } from './redis-load.js';
 import { type Replicas } from './replicas.js';
-import { type BenchServer } from './servers.js';
-import { Servers } from './servers.js';
+import { type BenchServer, Servers } from './servers.js';
 
 export const LOADS: Readonly<Record<BenchServer, Load>> = { redis: redisLoad, postgres: postgresLoad };
 
