@@ -55,6 +55,8 @@ export async function untilLed(fleet: Fleet, fromMs: number, isNew = isLed): Pro
 async function afterKill(fleet: Fleet): Promise<number> {
   await fleet.sleep(HEARTBEAT_MS * Math.random());
   const leader = await leaderIn(fleet);
+  // a kill of no replica would be followed at once
+  if (leader === '') throw new Error('no replica leads most jobs');
   const fromMs = fleet.now();
   await fleet.kill(leader);
   const ms = await untilLed(fleet, fromMs, (job) => leaderOf(job) !== leader);
