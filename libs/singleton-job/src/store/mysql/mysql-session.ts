@@ -57,6 +57,7 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
       server: this.#server,
       forUpdate: 'FOR UPDATE',
       skipLocked: 'FOR UPDATE SKIP LOCKED',
+      orUpdate: 'ON DUPLICATE KEY UPDATE',
       isLocked: (error) => codeOf(error) === LOCK_WAIT_TIMEOUT,
     };
   }

@@ -34,6 +34,8 @@ export interface Dialect {
   readonly forUpdate: string;
   /** The same, without those that another replica has locked. */
   readonly skipLocked: string;
+  /** Ends an INSERT: what to do with a row that is there. */
+  readonly orUpdate: string;
   /** Whether a statement waited in vain for a row that another replica has locked. The transaction goes on. */
   readonly isLocked: (error: unknown) => boolean;
 }
@@ -64,7 +66,14 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
 
   /** Carries out all of it or nothing, in the order of the calls: nothing at `until` or later, or for null. */
   transaction<T>(task: (query: Query) => Promise<T>, until = Number.MAX_SAFE_INTEGER): Promise<T> {
-    const answer = this.#last.then(() => this.repeat(() => this.#try(task, until)));
+    return this.#inTurn(() => this.#try(task, until));
+  }
+
+  /** One statement between two transactions. It keeps no row locked while this process stalls. */
+  readonly single: Query = (sql, ...values) => this.#inTurn(() => this.query(sql, ...values));
+
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const answer = this.#last.then(() => this.repeat(task));
     this.#last = answer.catch(() => undefined);
     return answer;
   }

@@ -1,3 +1,4 @@
+import { hintText, namesIn } from '../hints.js';
 import { ServerStore, type ServerStoreOptions } from '../server-store.js';
 import {
   type CasRequest,
@@ -13,6 +14,11 @@ import { type Dialect, type Query, type SqlSession, type SqlValue } from './sql-
 const RECORDS = 'FROM singleton_job_records WHERE project = ?';
 const LEASES = 'FROM singleton_job_leases WHERE project = ?';
 
+/** The record that keeps the last hint. The names of others have a colon. */
+const HINT = 'hint';
+/** How often to look at it. */
+const LOOK_EVERY_MS = 1_000;
+
 /** What a transaction finds: the clock, which server answers, and what is noted. */
 interface Found {
   readonly time: number;
@@ -26,6 +32,16 @@ interface Found {
  */
 export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends SqlSession> extends ServerStore<O, S> {
   protected readonly project = this.options.projectName;
+  /** The revision of the last hint that was read: it counts them. */
+  #hint = 0;
+
+  async publish(names: readonly string[] | '*'): Promise<void> {
+    const text = hintText(names);
+    await this.requests.send('publish', ({ dialect, single }) => {
+      const change = `INSERT INTO singleton_job_records VALUES ? ${dialect.orUpdate} revision = revision + 1, value = ?`;
+      return single(change, [[this.project, HINT, 1, text, null]], text);
+    });
+  }
 
   async compareAndSet({ incarnation, until, writes }: CasRequest): Promise<readonly (number | undefined)[]> {
     const write = async (query: Query, dialect: Dialect): Promise<(number | undefined)[] | null> => {
@@ -63,11 +79,28 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
       const isWritten = (write: Write): boolean => due.has(write) && (isInserted || revisions.has(write.name));
       return writes.map((write) => (isWritten(write) ? revisionOf(write) : undefined));
     };
-    return (await this.transaction('write', write, until)) ?? writes.map(() => undefined);
+    return (await this.#transaction('write', write, until)) ?? writes.map(() => undefined);
+  }
+
+  protected override ready(): void {
+    super.ready();
+    if (this.options.subscribes === false) return;
+    this.listeners.listening(true);
+    void this.#keepLooking(this.requests.session);
+  }
+
+  /** Whoever has missed one looks at everything. What fails here fails the next request too. */
+  protected async lookForHint(): Promise<void> {
+    const last = `SELECT revision, value ${RECORDS} AND name = ?`;
+    const [hint] = (await this.requests.session?.single(last, this.project, HINT).catch(() => undefined)) ?? [];
+    if (hint === undefined || hint.revision === this.#hint) return;
+    const names = hint.revision === this.#hint + 1 ? namesIn(hint.value) : '*';
+    this.#hint = hint.revision;
+    this.listeners.each((listener) => listener.hint?.(names));
   }
 
   protected sendSync({ isNewcomer, renew, grant, revoke, read }: SyncRequest): Promise<SyncResult> {
-    return this.transaction('sync', async (query, dialect) => {
+    return this.#transaction('sync', async (query, dialect) => {
       const { project } = this;
       // before the leases: the lease of a holder that is read here cannot be missing there because it is new
       const living = `name IN (?) AND (forget_at IS NULL OR forget_at > ${dialect.now})`;
@@ -97,12 +130,14 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
     });
   }
 
+  async #keepLooking(session: S | undefined): Promise<void> {
+    if (session === undefined || session !== this.requests.session) return;
+    await this.lookForHint();
+    setTimeout(() => void this.#keepLooking(session), LOOK_EVERY_MS).unref();
+  }
+
   /** A statement about an empty list is not sent. */
-  protected transaction<T>(
-    request: string,
-    task: (query: Query, dialect: Dialect) => Promise<T>,
-    until?: number,
-  ): Promise<T> {
+  #transaction<T>(request: string, task: (query: Query, dialect: Dialect) => Promise<T>, until?: number): Promise<T> {
     const isEmpty = (value: SqlValue): boolean => Array.isArray(value) && value.length === 0;
     return this.requests.send(request, (session) =>
       session.transaction(

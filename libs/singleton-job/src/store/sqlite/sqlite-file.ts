@@ -38,22 +38,19 @@ export function resultCode(error: unknown): number | undefined {
 const BUSY = [5, 6];
 /** The event of a change comes before its commit can be read. */
 const READABLE_AFTER_MS = 10;
-/** For changes that brought no event. */
-const LOOK_EVERY_MS = 1_000;
 
 const TABLES = [
   ...createTables(),
   'CREATE INDEX IF NOT EXISTS singleton_job_forget ON singleton_job_records (project, forget_at)',
-  'CREATE TABLE IF NOT EXISTS singleton_job_hints (project TEXT PRIMARY KEY, number INTEGER NOT NULL, names TEXT NOT NULL)',
   'CREATE TABLE IF NOT EXISTS singleton_job_file (one INTEGER PRIMARY KEY, id TEXT NOT NULL)',
 ];
 
 /** What an opened file needs of its store. */
 interface SqliteFileParts extends SqlSessionParts {
   readonly path: string;
-  /** Called when a process may have changed the file, and once a second. */
-  readonly look: ((query: Query) => Promise<void>) | undefined;
-  /** Called where the system reports no changes: it looks once a second all the same. */
+  /** Called when a process may have changed the file. Left out: the file is not watched. */
+  readonly changed: (() => void) | undefined;
+  /** Called where the system reports no changes. */
   readonly unwatched: (reason: unknown) => void;
 }
 
@@ -65,7 +62,6 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   readonly #database: Database;
   readonly #inode: number;
   #watcher: FSWatcher | undefined;
-  #looks: NodeJS.Timeout | undefined;
 
   constructor(Database: DatabaseConstructor, parts: SqliteFileParts) {
     super(parts);
@@ -77,7 +73,8 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   get dialect(): Dialect {
     const server = `(SELECT id || '.${this.#inode}' FROM singleton_job_file)`;
     const now = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)";
-    return { begin: 'BEGIN IMMEDIATE', now, server, forUpdate: '', skipLocked: '', isLocked: () => false };
+    const orUpdate = 'ON CONFLICT DO UPDATE SET';
+    return { begin: 'BEGIN IMMEDIATE', now, server, forUpdate: '', skipLocked: '', orUpdate, isLocked: () => false };
   }
 
   async connect(): Promise<void> {
@@ -89,7 +86,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
       throw misconfigured(
         `${path} is on ${network}, which hosts share: name a file on a local disk, in Docker on a named volume`,
       );
-    await this.repeat(() => this.#onFile((query) => query('PRAGMA journal_mode = WAL')));
+    await this.repeat(() => this.query('PRAGMA journal_mode = WAL'));
     await this.query('PRAGMA synchronous = FULL');
     await this.transaction(async (query) => {
       for (const table of TABLES) await query(table);
@@ -98,19 +95,20 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     this.#watch(`${realPath}-wal`);
   }
 
-  override transaction<T>(task: (query: Query) => Promise<T>): Promise<T> {
-    return super.transaction(() => this.#onFile(task));
-  }
-
   // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
   readonly query: Query = async (sql, ...values) => {
+    if (inodeOf(this.parts.path) !== this.#inode) {
+      // no other process would see what is written
+      const error = new Error(`the file ${this.parts.path} was deleted or replaced`);
+      this.parts.lost(error);
+      throw error;
+    }
     let index = 0;
     const text = sql.replaceAll('?', () => marksOf(values[index++]));
     return this.#database.prepare(text).all(...values.flat(2));
   };
 
   end(): void {
-    clearInterval(this.#looks);
     this.#watcher?.close();
     this.#database.close();
   }
@@ -119,26 +117,12 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     return BUSY.includes(resultCode(error) ?? 0);
   }
 
-  /** Fails when the path leads to another file: no other process would see what is written. */
-  async #onFile<T>(task: (query: Query) => Promise<T>): Promise<T> {
-    const { path, lost } = this.parts;
-    if (inodeOf(path) === this.#inode) return task(this.query);
-    const error = new Error(`the file ${path} was deleted or replaced`);
-    lost(error);
-    throw error;
-  }
-
   #watch(file: string): void {
-    const { look, lost, unwatched } = this.parts;
-    if (look === undefined) return;
-    const lookNow = (): void =>
-      void this.#onFile(look).catch((error: unknown) => {
-        if (!this.isConflict(error)) lost(error);
-      });
-    const lookSoon = (): void => void setTimeout(lookNow, READABLE_AFTER_MS).unref();
-    this.#looks = setInterval(lookNow, LOOK_EVERY_MS).unref();
+    const { changed, unwatched } = this.parts;
+    if (changed === undefined) return;
+    const changedSoon = (): void => void setTimeout(changed, READABLE_AFTER_MS).unref();
     try {
-      this.#watcher = watch(file, { persistent: false }, lookSoon).on('error', unwatched);
+      this.#watcher = watch(file, { persistent: false }, changedSoon).on('error', unwatched);
     } catch (error: unknown) {
       unwatched(error);
     }

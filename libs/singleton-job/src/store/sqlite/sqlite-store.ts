@@ -1,9 +1,8 @@
 import { messageOf } from '../../base/errors/message-of.js';
 import { type StoreError } from '../../base/errors/store.error.js';
 import { type Lost } from '../connection.js';
-import { hintText, messagesMissing, namesIn } from '../hints.js';
+import { messagesMissing } from '../hints.js';
 import { type ServerStoreOptions } from '../server-store.js';
-import { type Query } from '../sql/sql-session.js';
 import { SqlStore } from '../sql/sql-store.js';
 import { type Fixes, storeError } from '../store-errors.js';
 import { pathOf } from './path-of.js';
@@ -33,28 +32,14 @@ export type SqliteStoreOptions = ServerStoreOptions<string>;
 export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
   readonly name = 'SQLite';
   readonly #path = pathOf(this.options.connection);
-  /** The number of the last hint that was read. */
-  #hint = 0;
-
-  async publish(names: readonly string[] | '*'): Promise<void> {
-    const change = `INSERT INTO singleton_job_hints VALUES (?, 1, ?)
-      ON CONFLICT DO UPDATE SET number = number + 1, names = excluded.names`;
-    await this.transaction('publish', (query) => query(change, this.project, hintText(names)));
-  }
 
   protected async newSession(lost: Lost): Promise<SqliteFile> {
-    const look = this.options.subscribes === false ? undefined : this.#readHint.bind(this);
+    const changed = this.options.subscribes === false ? undefined : () => void this.lookForHint();
     const unwatched: Lost = (reason) => {
       this.listeners.warn(messagesMissing(this.name, messageOf(reason)));
     };
-    const path = this.#path;
-    return new SqliteFile(await loadSqlite(), { path, look, lost, unwatched, silenceMs: this.silenceMs });
-  }
-
-  protected override ready(): void {
-    super.ready();
-    // also where they arrive up to a second late
-    this.listeners.listening(this.options.subscribes !== false);
+    const parts = { path: this.#path, changed, lost, unwatched, silenceMs: this.silenceMs };
+    return new SqliteFile(await loadSqlite(), parts);
   }
 
   protected toError(error: unknown, request?: string): StoreError {
@@ -68,15 +53,5 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
       fixes: FIXES,
       names: { path: this.#path },
     });
-  }
-
-  /** Only the last one is kept: who has missed one looks at everything. */
-  async #readHint(query: Query): Promise<void> {
-    const last = 'SELECT number AS revision, names AS value FROM singleton_job_hints WHERE project = ?';
-    const [hint] = await query(last, this.project);
-    if (hint === undefined || hint.revision === this.#hint) return;
-    const names = hint.revision === this.#hint + 1 ? namesIn(hint.value) : '*';
-    this.#hint = hint.revision;
-    this.listeners.each((listener) => listener.hint?.(names));
   }
 }
