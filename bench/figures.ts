@@ -30,9 +30,10 @@ export function medianOf(cell: Cell | undefined): number {
   return typeof cell === 'object' ? cell.median : Number(cell);
 }
 
-/** Rows of several rounds, each with single numbers, as one table of figures. */
+/** Rows of several rounds and processes, each with single numbers, as one table of figures. */
 export function combine(rounds: readonly (readonly Row[])[]): Row[] {
-  return (rounds[0] ?? []).map(({ name, cells }) => {
+  const ofEachName = new Map(rounds.flat().map((row) => [row.name, row])).values();
+  return [...ofEachName].map(({ name, cells }) => {
     const all = rounds.flatMap((rows) => rows.filter((row) => row.name === name));
     const columns = Object.keys(cells).map((column) => {
       const values = all.map((row) => row.cells[column]).filter((cell) => typeof cell === 'number');
