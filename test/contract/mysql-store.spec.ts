@@ -165,6 +165,17 @@ it('writes nothing at the time of `until` or later, also if it had to wait', asy
   await opened.store.close();
 });
 
+it('publishes at once on a server that commits nothing by itself', async () => {
+  await using strict = await MysqlServer.start(['--autocommit=0']);
+  const options = { connection: strict.url, projectName: 'myapp' };
+  const [a, b] = [open(new MysqlStore(options)), open(new MysqlStore(options))];
+  await a.store.publish(['x:job']);
+  await b.store.publish(['y:job']);
+  const last = await b.store['requests'].session?.single('SELECT value, revision FROM singleton_job_records');
+  expect(last).toEqual([{ value: '"y:job"', revision: 2 }]);
+  await Promise.all([a.store.close(), b.store.close()]);
+});
+
 it('frees the rows of a process that stalls in a transaction, and lets an idle connection stay', async () => {
   const [stalled, other] = [open(newStore('stall')), open(newStore('stall'))];
   const { revision: ifRevision, ...request } = await put(stalled);

@@ -196,6 +196,25 @@ describe('SQLite', () => {
     await until('it is noticed', () => b.disconnected.length > 0, { withinMs: 1_500 });
   });
 
+  it('passes on the next hint after a wipe, and makes tables again that another program has dropped', async () => {
+    const file = newFile();
+    const { store, hints, events } = await listen(file);
+    const other = new (await loadSqlite())(file);
+    await store.publish(['x:job']);
+    await until('the hint arrives', () => hints.length === 1);
+    other.exec('DELETE FROM singleton_job_records');
+    // until the wipe was seen
+    await delay(100);
+    await store.publish(['y:job']);
+    await until('the next one arrives', () => hints.length === 2);
+    expect(hints).toEqual([['x:job'], ['y:job']]);
+
+    for (const table of ['leases', 'incarnations', 'records', 'file']) other.exec(`DROP TABLE singleton_job_${table}`);
+    other.close();
+    await until('it answers', () => store.sync(LOOKS).then(Boolean, () => false));
+    expect(events).toContain('disconnected');
+  });
+
   it('notices within a second that the file is deleted', async () => {
     const file = newFile();
     const { disconnected } = await listen(file);

@@ -5,7 +5,7 @@ import { type SyncRequest } from '../store/store.js';
 const MOST_NAMES = 400;
 /** A sync that failed is sent again after a quarter of an interval, and after this at the latest. */
 const LONGEST_RETRY_MS = 250;
-/** How often a replica looks that gets no messages. */
+/** How often a replica looks that gets no hints. */
 const POLL_MS = 1_000;
 
 /** A sync that was sent. */

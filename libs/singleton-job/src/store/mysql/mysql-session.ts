@@ -15,7 +15,7 @@ const ENDS_SESSION = [1290, 1792, 1836, 1146];
  */
 const SETTINGS = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  "SET SESSION time_zone = '+00:00', innodb_lock_wait_timeout = 1, sql_mode = 'STRICT_ALL_TABLES'",
+  "SET SESSION time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = 1, sql_mode = 'STRICT_ALL_TABLES'",
 ];
 
 /** An idle connection outside of a transaction may stay for as long as the server lets it, by default 8 h. */

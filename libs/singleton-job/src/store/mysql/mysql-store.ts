@@ -19,7 +19,7 @@ const IDENTITY = ['server_uuid', 'server_uid', 'hostname', 'server_id'];
 /** Each must be 1, the second one where there is a binary log: else a crash loses what was confirmed. */
 const FLUSHES = ['innodb_flush_log_at_trx_commit', 'sync_binlog'];
 
-/** Leases and records in MySQL 8 or MariaDB 10.6, or later. It sends no messages: replicas look for a hint. */
+/** Leases and records in MySQL 8 or MariaDB 10.6, or later. It sends no messages. */
 export class MysqlStore extends SqlStore<MysqlStoreOptions, MysqlSession> {
   readonly name = 'MySQL';
 

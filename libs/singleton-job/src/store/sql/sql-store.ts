@@ -14,7 +14,7 @@ import { type Dialect, type Query, type SqlSession, type SqlValue } from './sql-
 const RECORDS = 'FROM singleton_job_records WHERE project = ?';
 const LEASES = 'FROM singleton_job_leases WHERE project = ?';
 
-/** The record that keeps the last hint. The names of others have a colon. */
+/** The record that keeps the last hint. Those of jobs and locks have a colon in their names. */
 const HINT = 'hint';
 /** How often to look at it. */
 const LOOK_EVERY_MS = 1_000;
@@ -36,7 +36,7 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
   #hint = 0;
 
   async publish(names: readonly string[] | '*'): Promise<void> {
-    const text = hintText(names);
+    const text = JSON.stringify(hintText(names));
     await this.requests.send('publish', ({ dialect, single }) => {
       const change = `INSERT INTO singleton_job_records VALUES ? ${dialect.orUpdate} revision = revision + 1, value = ?`;
       return single(change, [[this.project, HINT, 1, text, null]], text);
@@ -89,13 +89,15 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
     void this.#keepLooking(this.requests.session);
   }
 
-  /** Whoever has missed one looks at everything. What fails here fails the next request too. */
+  /** A replica that has missed one looks at everything. What fails here fails the next request too. */
   protected async lookForHint(): Promise<void> {
     const last = `SELECT revision, value ${RECORDS} AND name = ?`;
     const [hint] = (await this.requests.session?.single(last, this.project, HINT).catch(() => undefined)) ?? [];
-    if (hint === undefined || hint.revision === this.#hint) return;
-    const names = hint.revision === this.#hint + 1 ? namesIn(hint.value) : '*';
-    this.#hint = hint.revision;
+    const before = this.#hint;
+    // after a wipe the count begins again
+    this.#hint = hint?.revision ?? 0;
+    if (hint === undefined || hint.revision === before) return;
+    const names = hint.revision === before + 1 ? namesIn(JSON.parse(hint.value) as string) : '*';
     this.listeners.each((listener) => listener.hint?.(names));
   }
 

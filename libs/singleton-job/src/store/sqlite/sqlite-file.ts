@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
+import { messageOf } from '../../base/errors/message-of.js';
 import {
   type Dialect,
   type Query,
@@ -97,15 +98,18 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
   readonly query: Query = async (sql, ...values) => {
-    if (inodeOf(this.parts.path) !== this.#inode) {
+    try {
       // no other process would see what is written
-      const error = new Error(`the file ${this.parts.path} was deleted or replaced`);
-      this.parts.lost(error);
+      if (inodeOf(this.parts.path) !== this.#inode)
+        throw new Error(`the file ${this.parts.path} was deleted or replaced`);
+      let index = 0;
+      const text = sql.replaceAll('?', () => marksOf(values[index++]));
+      return this.#database.prepare(text).all(...values.flat(2));
+    } catch (error: unknown) {
+      // a new session opens the file that is there now, and makes its tables
+      if (resultCode(error) === undefined || /^no such table/.test(messageOf(error))) this.parts.lost(error);
       throw error;
     }
-    let index = 0;
-    const text = sql.replaceAll('?', () => marksOf(values[index++]));
-    return this.#database.prepare(text).all(...values.flat(2));
   };
 
   end(): void {
