@@ -27,7 +27,7 @@ interface Fault {
 
 const CUT_OFF = /closed|ECONN|EPIPE|terminat|not connected|starting up|shutting down|not yet accepting connections/;
 /** Nor is an attempt to connect answered. */
-const SILENT = /no answer within|timeout expired/;
+const SILENT = /no answer within|timeout expired|ETIMEDOUT/;
 const READ_ONLY = 'default_transaction_read_only';
 const RELOAD = 'SELECT pg_reload_conf()';
 const NOWHERE = 'REPLICAOF 127.0.0.1 1';
@@ -167,6 +167,7 @@ describe.each(forEachLife(CLIENTS))(
           () => begin(place, network),
           () => end(place, network),
           0.6 * lifeMs,
+          says,
         );
         const { intervalMs, disconnected } = heartbeats;
         expect(noticed.noticedMs).toBeLessThan(intervalMs + Math.min(1_500, lifeMs / 5) + SLACK_MS);

@@ -62,9 +62,9 @@ export class StoreHeartbeats implements AsyncDisposable {
 
   /**
    * What is noticed of a fault from `begin` to `end`. It begins at a random moment between two heartbeats. It lasts so
-   * long, and until one has failed: on a busy machine that may leave late.
+   * long, and until one has failed and an error says so: on a busy machine that may leave late, or not be answered.
    */
-  async during(begin: () => unknown, end: () => unknown, lastsMs: number): Promise<Noticed> {
+  async during(begin: () => unknown, end: () => unknown, lastsMs: number, says = /./): Promise<Noticed> {
     await this.answer();
     await delay(this.intervalMs * Math.random());
     this.#outcomes = [];
@@ -74,14 +74,17 @@ export class StoreHeartbeats implements AsyncDisposable {
     await delay(lastsMs);
     const failed = (): Outcome[] => this.#outcomes.filter((outcome) => !isAnswer(outcome));
     await until('a heartbeat fails', () => failed().length > 0);
+    const errors = () => failed().flatMap(({ result }) => (result instanceof Error ? [result] : []));
+    await until('an error says it', () =>
+      [...errors(), ...this.disconnected].some(({ message }) => says.test(message)),
+    );
     const endedMs = performance.now();
     await end();
     const back = (): Outcome | undefined =>
       this.#outcomes.find((outcome) => isAnswer(outcome) && outcome.endedMs > endedMs && outcome.sentMs > beganMs);
     await until('the store answers again', () => back() !== undefined);
-    const errors = failed().flatMap(({ result }) => (result instanceof Error ? [result] : []));
     const noticedMs = (failed()[0]?.endedMs ?? Infinity) - beganMs;
-    return { noticedMs, backMs: (back()?.endedMs ?? Infinity) - endedMs, errors };
+    return { noticedMs, backMs: (back()?.endedMs ?? Infinity) - endedMs, errors: errors() };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
