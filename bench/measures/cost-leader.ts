@@ -23,7 +23,7 @@ async function measure(jobs: number, { pick }: Scale): Promise<Row[]> {
   const [settledMs, windowMs] = [pick(60_000, 1_000), pick(20_000, 1_000)];
   const options = { jobs: manyJobs(jobs), count: 1, reports: 'nothing', servers } as const;
   const rounds = await withAll(
-    // as what V8 makes of one differs by half from the next
+    // three processes of each: what V8 makes of one differs by half from the next
     [...CONTESTANTS, ...CONTESTANTS, ...CONTESTANTS],
     () => options,
     async (leaders) => {
