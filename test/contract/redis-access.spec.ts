@@ -87,6 +87,11 @@ describe('what Redis permits', () => {
     await until('it does not listen any more', () => events.includes('not listening') || undefined);
   });
 
+  it('may lack GET alone: a record that cannot be looked at is not an absent one', async () => {
+    const { store } = await fixture.connect({ connection: await user('half', '~*', '&*', '+@all', '-get') });
+    await expect(new SuiteClient(store).read(NAME)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+  });
+
   it('may be taken and given back while a store is connected', async () => {
     const { store, events } = await fixture.connect({ connection: await user('changing', '~*', '&*', '+@all') });
     const replica = new SuiteClient(store);

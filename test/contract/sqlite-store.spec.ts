@@ -11,6 +11,7 @@ import {
 } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
 import { SqliteStore, type SqliteStoreOptions } from '../../libs/singleton-job/src/store/sqlite/sqlite-store.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
+import { A, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { until } from '../../tools/replicas/until.js';
 import { hammer } from './hammer.js';
 import { closeOpened, isListening, open } from './reporting-store.js';
@@ -141,6 +142,18 @@ describe('SQLite', () => {
     await expect(store.sync(LOOKS)).rejects.toThrow(`Another process keeps ${file} locked: end its transaction`);
     expect(disconnected).toEqual([]);
     other.close();
+  });
+
+  it('loses records that may be forgotten, as others are written', async () => {
+    const file = newFile();
+    const a = new SuiteClient((await listen(file)).store);
+    await a.sync({ isNewcomer: true, grant: [A] });
+    await a.put('{}', undefined, { name: 'order-1:lock', forgetAfterMs: 1 });
+    await delay(5);
+    await a.put('{}', undefined, { name: 'order-2:lock', forgetAfterMs: 60_000 });
+    const database = new (await loadSqlite())(file);
+    expect(database.prepare('SELECT name FROM singleton_job_records').all()).toEqual([{ name: 'order-2:lock' }]);
+    database.close();
   });
 
   it('ends a transaction before anything else happens in the process', async () => {

@@ -27,6 +27,7 @@ const NAMES: Row[] = [
   ['a colon in the project', { projectName: 'my:app' }],
   ['braces in the project', { projectName: '{app}' }],
   ['a line break in the project', { projectName: 'app\n' }],
+  ['a long text for a project', { projectName: 'my app '.repeat(10) }],
   ['a # in the node id', { nodeId: 'node#1' }],
 ];
 
@@ -72,6 +73,8 @@ const CONNECTIONS: Row[] = [
   ['a URL of MySQL without a database', { connection: 'mysql://user:secret@db' }],
   ['a URL in place of options of MySQL', { connection: { mysql: 'mysql://user:secret@db/shop' } }],
   ['options of MySQL without a database', { connection: { mysql: { host: 'db' } } }],
+  ['a URL of MySQL without a database among options', { connection: { mysql: { uri: 'mysql://user:secret@db' } } }],
+  ['an option beside those of MySQL', { connection: { mysql: { database: 'shop' }, schema: 'jobs' } }],
   ['an option of another client for MySQL', { connection: { mysql: { username: 'app', database: 'shop' } } }],
   ['true for TLS of MySQL', { connection: { mysql: { database: 'shop', ssl: true } } }],
   ...['sslmode=require', 'ssl-mode=REQUIRED', 'sslaccept=strict', 'ssl=true'].map((query): Row => [

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
 import { RESOLVED_OPTIONS } from '../../libs/singleton-job/src/options/tokens.js';
-import { DISABLED, problemsOf, startApplication } from '../support/nest-application.js';
+import { DISABLED, problemsOf, startApplication, startDisabled } from '../support/nest-application.js';
 import {
   Cron,
   FixedRate,
@@ -136,4 +136,15 @@ describe('the module logs at the start', () => {
       process.env = env;
     }
   });
+});
+
+it('the log says which cron job may not run when its author meant it to', async () => {
+  class Reports {
+    @Cron('* 43 * * * *', { name: 'report' })
+    write(): void {}
+  }
+  await using application = await startDisabled({ providers: [Reports] });
+  expect(application.logger.lines).toContainEqual(
+    expect.stringMatching(/report .* runs every second while 43 matches/),
+  );
 });

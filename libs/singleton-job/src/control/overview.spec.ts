@@ -43,6 +43,10 @@ describe('The overview of all jobs', () => {
     ]);
   });
 
+  it('is empty at once where there are no jobs', async () => {
+    expect(await overviewOf(replicas.start('a', []))).toEqual([]);
+  });
+
   it('has the error of a failed run, the start of one that has not ended, and a pause', async () => {
     const failing = () => {
       throw new Error('x'.repeat(500));

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { job } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { jobRecord } from '../leadership/record.js';
+import { cron } from '../schedule/cron/cron.js';
 
 const MINUTE_MS = 60_000;
 const WELL = { unreachable: [], overdue: [], leaderless: [] };
@@ -18,6 +19,15 @@ describe('The health of a replica', () => {
     await replicas.clock.advance(2_000 + patienceMs + 1);
     const [dueAt, runningSince] = ['2027-01-01T00:00:02.000Z', '2027-01-01T00:00:01.000Z'];
     expect(health.report().overdue).toEqual([{ name: 'tick', dueAt, runningSince, isStuck }]);
+  });
+
+  it('is bad when a tick does not come to a run', async () => {
+    const { health } = replicas.start('a', [
+      job({ schedule: cron('* * * * *'), only: hanging, misfireGraceMs: MINUTE_MS }),
+    ]);
+    await replicas.clock.advance(MINUTE_MS + 25_000);
+    const dueAt = '2027-01-01T00:01:00.000Z';
+    expect(health.report().overdue).toEqual([{ name: 'tick', dueAt, runningSince: null, isStuck: true }]);
   });
 
   it('is bad while the store is unreachable for longer than lockExpiry', async () => {

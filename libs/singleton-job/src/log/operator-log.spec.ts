@@ -56,6 +56,9 @@ describe('The log', () => {
     gain();
     await setImmediate();
     expect(shown()).toHaveLength(22);
+    for (let i = 0; i < 11; i++) notify('leadershipReleased', { ...RELEASED, job: `job-${i}` });
+    await setImmediate();
+    expect(shown().at(-1)).toBe('log [myapp] also released leadership of 1 job (job-10)');
   });
 
   it('has a line for the jobs of each leader that it follows, and later changes are details', async () => {
@@ -109,6 +112,7 @@ describe('The log', () => {
     ['runSlow', { ...RUN, elapsedMs: 64_000, warnAfterMs: 8_000, abortCode: 'TIMEOUT' }],
     ['tickDropped', { job: 'tick', kind: 'fixed-rate', reason: 'overlap', scheduledAt: RUN.scheduledAt, count: 1 }],
     ['tickDropped', { job: 'report', kind: 'cron', reason: 'late', scheduledAt: RUN.scheduledAt, count: 3 }],
+    ['occurrenceSkipped', { job: 'report', scheduledAt: RUN.scheduledAt }],
     ['runInterrupted', { job: 'report', startedAt: new Date('2027-01-01T02:00:00Z'), by: 'pod-2-00000000' }],
     [
       'occurrencesMissed',
@@ -116,6 +120,7 @@ describe('The log', () => {
     ],
     ['eventLoopBlocked', { blockedMs: 4_200, cpuMs: 4_100, jobs: ['report'] }],
     ['eventLoopBlocked', { blockedMs: 40_000, cpuMs: 20, jobs: ['report'] }],
+    ['eventLoopBlocked', { blockedMs: 4_200, cpuMs: 4_100, jobs: [] }],
     ['warning', heartbeatThreadFailed(new Error('ERR_WORKER_OUT_OF_MEMORY'))],
     ['storeUnreachable', { error: UNREACHABLE, outageMs: 0 }],
     ['storeUnreachable', { error: UNREACHABLE, outageMs: 120_000 }],

@@ -78,6 +78,14 @@ describe('A fixed-rate job', () => {
     expect(a.observer.of('leadershipLost')).toEqual([]);
   });
 
+  it("with overlap 'cancel-other' reports the tick that waits when the leader stops", async () => {
+    const run = lasting(replicas.clock, 1_300);
+    const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
+    await replicas.clock.advance(1_200);
+    await Promise.all([a.pool.stop(), replicas.clock.advance(1_000)]);
+    expect(told(a)).toEqual(['500 starts', '1200 overlap 1']);
+  });
+
   it.each([
     ['an obedient run, and starts at once', true, 5_000, ['1000 cancelled', '1000 starts']],
     ['a run that goes on, and only the newest tick waits', false, 1_300, ['1500 overlap 1', '1800 starts']],

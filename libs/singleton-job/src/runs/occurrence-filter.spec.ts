@@ -90,6 +90,13 @@ describe('A cron job with only', () => {
     expect(runs).toEqual(['04']);
   });
 
+  it('is not said to have failed when the leader stops while it is asked', async () => {
+    const a = started(() => new Promise(() => undefined), { misfireGraceMs: 10_000 });
+    await replicas.clock.advance(MINUTE + 5_000);
+    await Promise.all([a.pool.stop(), replicas.clock.advance(1_000)]);
+    expect(a.observer.of('warning')).toEqual([]);
+  });
+
   it('starts nothing while a function does not answer, says so once for each occurrence, and can stop', async () => {
     const a = started(() => new Promise(() => undefined), { misfireGraceMs: 10_000 });
     await replicas.clock.advance(2 * MINUTE + 30_000);

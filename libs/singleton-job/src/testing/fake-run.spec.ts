@@ -15,9 +15,11 @@ describe('a fake run', () => {
 
   it('has the values that it is given', () => {
     const scheduledAt = new Date('2027-03-01T03:00:00Z');
-    const run = new FakeRun({ job: 'daily-report', kind: 'cron', cause: 'misfire', scheduledAt, fencingToken: 7 });
-    expect(run).toMatchObject({ job: 'daily-report', kind: 'cron', cause: 'misfire', scheduledAt, fencingToken: 7 });
+    const values = { job: 'daily-report', kind: 'cron', cause: 'misfire', scheduledAt, fencingToken: 7 } as const;
+    const run = new FakeRun({ ...values, previousScheduledAt: new Date('2027-02-01T03:00:00Z') });
+    expect(run).toMatchObject({ ...values, previousScheduledAt: new Date('2027-02-01T03:00:00Z') });
     expect(run.startedAt).toEqual(scheduledAt);
+    expect(new FakeRun().previousScheduledAt).toBeNull();
   });
 
   it.each<RunAbortCode>(['LEASE_LOST', 'SHUTDOWN', 'TIMEOUT', 'SUPERSEDED'])('can be aborted with %s', (code) => {

@@ -72,6 +72,13 @@ describe('Observers', () => {
     expect(counter.count).toBe(1);
   });
 
+  it('get each event also if one of the library throws, as a logger may', () => {
+    const events: string[] = [];
+    const notify = notifyAll([{ onEvent: ({ event }) => events.push(event) }], [{ runStarted: explode }]);
+    notify('runStarted', { ...RUN });
+    expect(events).toEqual(['observerFailed', 'runStarted']);
+  });
+
   it.each(MISBEHAVING)('get each event also if another one %s, which is reported once', async (_, observer, count) => {
     const events: JobEvent[] = [];
     const event: JobEvent = { event: 'runStarted', payload: RUN };

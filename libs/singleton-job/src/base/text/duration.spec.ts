@@ -42,6 +42,7 @@ describe('a duration', () => {
     expect(duration('5m')).toBe('5m');
     expect(() => duration('5 sec')).toThrow(InvalidOptionsError);
     expect(() => duration('')).toThrow(/got '': give it a value/);
+    expect(() => duration('0 3 * * *')).toThrow('a cron expression belongs in @Cron');
     expect(() => duration('30')).toThrow("add a unit, as in '30s' or '30ms'");
   });
 

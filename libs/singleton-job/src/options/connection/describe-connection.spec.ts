@@ -26,6 +26,7 @@ describe('The log says where the locks are, without a secret:', () => {
     ['PostgreSQL at db/shop', { postgres: { connectionString: 'postgres://user:secret@db/shop' } }],
     ['PostgreSQL at db:5433', { postgres: new Pool({ host: 'db', port: 5433, database: 'shop', password: 'x' }) }],
     ['PostgreSQL at localhost:5432', { postgres: {} }],
+    ['MySQL at db:3306', { mysql: { host: 'db', database: 'shop', password: 'secret' } }],
   ])('%s', (shown, connection) => {
     expect(describeStore({ store: undefined, connection })).toBe(shown);
   });

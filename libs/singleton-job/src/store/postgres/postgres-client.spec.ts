@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { newClient } from './postgres-client.js';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cancelQuery, newClient, type PostgresClient } from './postgres-client.js';
 
 describe('A client', () => {
   it('reads a URL with a socket', async () => {
@@ -18,4 +23,17 @@ describe('A client', () => {
     expect(client).toMatchObject({ host: 'db' });
     expect(Reflect.get(client, 'password')).toBe('secret');
   });
+});
+
+it('A query is cancelled also on a server that is reached by a socket', async () => {
+  const host = await mkdtemp(join(tmpdir(), 'singleton-job-'));
+  const server = createServer().listen(join(host, '.s.PGSQL.5433')).unref();
+  await once(server, 'listening');
+  const client: unknown = { host, port: 5433, processID: 7, secretKey: 9 };
+  cancelQuery(client as PostgresClient);
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  const [request] = (await once(socket, 'data')) as [Buffer];
+  expect([0, 4, 8, 12].map((at) => request.readInt32BE(at))).toEqual([16, 80_877_102, 7, 9]);
+  server.close();
+  await rm(host, { recursive: true });
 });

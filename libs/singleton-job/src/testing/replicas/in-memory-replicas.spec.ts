@@ -57,6 +57,7 @@ describe('replicas in memory', () => {
     const [a, b] = [replicas.start('a', [new Prices()]), replicas.start('b', [new Prices()])];
     await passes(100);
     expect(replicas.leaderOf('price-tick')).toBe('a');
+    expect(replicas.leaderOf('price-tock')).toBeUndefined();
     a.partition();
     await passes(12_000);
     a.heal();
