@@ -62,8 +62,9 @@ export class HeartbeatThread implements HeartbeatBackup {
       const file = asUrlOrPath(workerFile);
       const worker = new Worker(file, { workerData: data, transferList: [port], name: 'singleton-job heartbeats' });
       this.#worker = worker;
-      await untilReady(worker);
-      this.#listenTo(worker);
+      const ready = untilReady(worker);
+      this.#listenTo(worker, ready);
+      await ready;
       // the thread does not keep the process alive
       worker.unref();
       // before the other listeners, because one that throws keeps the later ones from being called
@@ -117,24 +118,31 @@ export class HeartbeatThread implements HeartbeatBackup {
     Atomics.wait(new Int32Array(this.#ended), 0, 0, EXIT_WAIT_MS);
   };
 
-  #listenTo(worker: Worker): void {
+  /** A thread that ends while the main thread is busy is ready, fails and ends in one turn of the event loop. */
+  #listenTo(worker: Worker, ready: Promise<void>): void {
     const { notify, storeOptions } = this.parts;
     let isReported = false;
     const failed = (error: unknown): void => {
       if (!isReported && this.#worker === worker) notify('warning', heartbeatThreadFailed(error));
       isReported = true;
     };
+    // where it was never ready, the start fails
+    const onceReady = (act: () => void): void => void ready.then(act, () => undefined);
     worker.on('message', (message: ThreadMessage) => {
       if (typeof message === 'object') failed(new Error(message.unreachable));
       if (message !== WANTS_CONNECTION) return;
       // after a failure the thread goes on with the last connection, and says so if that does not work
       storeOptions.readConnection?.().then(worker.postMessage.bind(worker), () => undefined);
     });
-    worker.on('error', failed);
+    worker.on('error', (error) => {
+      onceReady(failed.bind(undefined, error));
+    });
     worker.on('exit', (code) => {
-      failed(new Error(`the thread ended with code ${code}`));
-      process.removeListener('exit', this.#onExit);
-      this.#worker = undefined;
+      onceReady(() => {
+        failed(new Error(`the thread ended with code ${code}`));
+        process.removeListener('exit', this.#onExit);
+        this.#worker = undefined;
+      });
     });
   }
 }
