@@ -63,7 +63,6 @@ export async function newClient(connection: MysqlConnectionOptions, shortestLife
     ...config,
     uri: uri && withOwnParameters(uri),
     connectTimeout: connectLimitMs(config.connectTimeout, shortestLifeMs),
-    enableKeepAlive: true,
     multipleStatements: true,
     // the application may have chosen other forms of numbers and dates
     supportBigNumbers: false,
