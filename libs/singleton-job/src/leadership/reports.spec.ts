@@ -13,3 +13,18 @@ it('An error of an election is a warning of its job', () => {
   reportsTo((_event, warning) => warnings.push(warning)).failed({ name: 'tick:job' } as never, error);
   expect(warnings).toMatchObject([{ code: 'RUNNER_FAILED', job: 'tick', error }]);
 });
+
+it.each([
+  [7, 'data-lost'],
+  [8, 'resumed'],
+])('A pause of time 7 that a record of revision %s does not show is %s', (revision, reason) => {
+  const told: unknown[] = [];
+  const reports = reportsTo((event, payload) => told.push([event, Reflect.get(payload, 'reason')]));
+  const look = { name: 'tick:job', candidate: {}, isWanted: true };
+  reports.looked({ ...look, seen: { last: { revision: 7 } }, pausedAt: 7 } as never);
+  reports.looked({ ...look, seen: { last: { revision } } } as never);
+  expect(told).toEqual([
+    ['jobPaused', undefined],
+    ['jobResumed', reason],
+  ]);
+});

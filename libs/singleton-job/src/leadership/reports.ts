@@ -93,7 +93,7 @@ export class Reports implements ReplicaObserver, StoreListener {
     if (pausedAt === before.pausedAt) return;
     // another pause may have begun since the last look. If no replica has written since: the record is older than the
     // pause, or gone
-    const reason = seen.last.revision < (before.pausedAt ?? 0) ? 'data-lost' : 'resumed';
+    const reason = seen.last.revision <= (before.pausedAt ?? 0) ? 'data-lost' : 'resumed';
     // an older record may show an older pause: then the job does not run again
     if (before.pausedAt !== undefined && (reason === 'resumed' || pausedAt === undefined))
       notify('jobResumed', { job, pausedAt: new Date(before.pausedAt), reason });
