@@ -246,6 +246,20 @@ describe('SQLite', () => {
     expect(disconnected[0]?.message).toMatch(fix);
   });
 
+  it('says what to do about a full disk, also at the first write of a record', async () => {
+    class Full extends (await loadSqlite()) {
+      override prepare(sql: string) {
+        if (!sql.startsWith('INSERT INTO singleton_job_records')) return super.prepare(sql);
+        throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
+      }
+    }
+    const { store } = open(storeOn(Full));
+    const { incarnation, time } = await store.sync({ ...LOOKS, grant: ['a.1@10000'] });
+    const writes = [{ name: 'a:job', ifRevision: 0, value: '{}' }];
+    const request = { incarnation: incarnation.id, until: time + 10_000, writes };
+    await expect(store.compareAndSet(request)).rejects.toThrow(/Free space on the disk/);
+  });
+
   it('says what to do about a disk without shared memory', async () => {
     class Unshared extends (await loadSqlite()) {
       override prepare(): never {

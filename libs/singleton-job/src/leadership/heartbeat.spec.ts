@@ -64,10 +64,10 @@ describe('a heartbeat', () => {
     expect(read()[0]).toBe('job-0');
   });
 
-  it('reads all names while no message arrives', () => {
-    const { heartbeat, read } = setup(numbered(7));
-    heartbeat.isDeaf = true;
-    expect(read()).toEqual(numbered(7));
+  it('reads all names until the store says that messages arrive', () => {
+    const heartbeat = new Heartbeat(new ManualClock(), INTERVAL_MS, () => 0.5);
+    const leases = { isNewcomer: true, renew: [], grant: [], revoke: [] };
+    expect(heartbeat.next(leases, numbered(7), []).request.read).toEqual(numbered(7));
   });
 
   it('reads the doubtful names each time', () => {

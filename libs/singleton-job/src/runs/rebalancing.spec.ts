@@ -118,6 +118,18 @@ describe('Leaderships', () => {
     expect([ledBy(a), movedBy(a)]).toEqual([[4], []]);
   });
 
+  it('stay for the first 11 s, in which each record is seen', async () => {
+    const late = () =>
+      replicas.start(`r${(started += 1)}`, spread(4), { options: { rebalance: true }, random: () => 0.9 });
+    const a = late();
+    await replicas.clock.advance(100);
+    late();
+    await replicas.clock.advance(10_900);
+    expect(movedBy(a)).toEqual([]);
+    await replicas.clock.advance(3_000);
+    expect(movedBy(a)).toHaveLength(1);
+  });
+
   it('stay, however many locks their replica holds', async () => {
     const [a] = await startApart(2, spread(1));
     for (const name of ['x', 'y', 'z']) new TestCandidate(`${name}:lock`, a.replica, () => undefined, 'lock');
