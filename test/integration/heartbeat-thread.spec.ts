@@ -77,13 +77,18 @@ describe('The heartbeat thread', () => {
   });
 
   it.each([
-    ['ends later', `throw new Error('out of luck')`, 'out of luck'],
-    ['cannot reach Redis', `parentPort.postMessage({ unreachable: 'refused' })`, 'refused'],
-  ])('that %s is reported once, and the application continues', async (_how, code, message) => {
+    ['ends later', `throw new Error('out of luck')`, 'out of luck', 0],
+    ['ends while the main thread is busy', `throw new Error('out of luck')`, 'out of luck', 100],
+    ['cannot reach Redis', `parentPort.postMessage({ unreachable: 'refused' })`, 'refused', 0],
+  ])('that %s is reported once, and the application continues', async (_how, code, message, busyMs) => {
     const failed: unknown[] = [];
     const observer: JobObserver = { warning: ({ error }) => failed.push(error) };
     const workerFile = program(`${READY} setTimeout(() => { ${code} }, 20)`);
+    const busy = setInterval(() => {
+      for (const endMs = performance.now() + busyMs; performance.now() < endMs;);
+    });
     await using application = await start({ heartbeatThread: { workerFile }, observers: [observer] });
+    clearInterval(busy);
     await until('it is reported', () => failed.length > 0);
     await application.app.close();
     expect(failed).toMatchObject([{ message }]);
