@@ -3,7 +3,7 @@ import { describeValue, isObject } from '../base/text/describe-value.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import {
   argumentOf,
-  decoratorOptions,
+  DECORATOR_OPTIONS,
   type GivenJobOptions,
   JOB_OPTIONS,
   type JobOptionName,
@@ -98,7 +98,7 @@ function readDeclared(description: JobDescription, problems: string[]): GivenJob
   const raw = isObject(options) ? options : {};
   const place = (key: string): Place => new Place(`${location}: ${decorator} ${key}`, problems);
   if (raw['name'] === undefined) checkNameless(description, place('name'));
-  const given = readOptions(decoratorOptions(kind), raw, place, OPTION_FIXES);
+  const given = readOptions(DECORATOR_OPTIONS[kind], raw, place, OPTION_FIXES);
   const argument = argumentOf(kind);
   if (argument === undefined) return given;
   const written = JOB_OPTIONS[argument].type.read(schedule, place(argument === 'cron' ? 'expression' : argument));

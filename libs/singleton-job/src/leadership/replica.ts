@@ -299,11 +299,10 @@ export class Replica implements StoreListener {
 
   /** How long to wait before a take. */
   takeDelayMs(): number {
-    const { elections, view } = this;
     this.#spread ??= {
-      others: view.replicas - 1,
-      led: elections.filter(({ term }) => term !== undefined).length,
-      jobs: elections.filter(({ candidate }) => candidate.isSpread).length,
+      others: this.view.replicas - 1,
+      led: this.elections.filter(({ term }) => term !== undefined).length,
+      jobs: this.elections.filter(({ candidate }) => candidate.isSpread).length,
     };
     return takeDelayMs(this.#spread, this.random);
   }

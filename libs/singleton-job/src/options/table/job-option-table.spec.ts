@@ -3,7 +3,7 @@ import { type ScheduleKind } from '../../base/events/run-info.js';
 import { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from '../../jobs/job.decorators.js';
 import { exploreInstances } from '../../testing/explore-instances.js';
 import { resolveOptions } from '../resolve-options.js';
-import { decoratorOptions, OVERRIDES } from './job-option-table.js';
+import { DECORATOR_OPTIONS, OVERRIDES } from './job-option-table.js';
 
 const OVERRIDABLE = Object.keys(OVERRIDES);
 
@@ -37,7 +37,7 @@ function jobsWith(kind: string, decorate: (options: object) => JobDecorator, all
   class Prices {
     tick(): void {}
   }
-  const names = Object.keys(decoratorOptions(kind as ScheduleKind));
+  const names = Object.keys(DECORATOR_OPTIONS[kind as ScheduleKind]);
   decorate(all(names))(Prices.prototype, 'tick', { value: () => undefined });
   return { names, instances: [new Prices()] };
 }

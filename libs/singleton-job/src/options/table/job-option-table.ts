@@ -81,10 +81,10 @@ function rowsWith(has: (row: JobOptionRow) => boolean): JobOptionRows {
 /** The options that an override can set, and a variable. */
 export const OVERRIDES = rowsWith(({ type }) => type.variable !== 'none');
 
-/** The options of the decorator of a kind of job. */
-export function decoratorOptions(kind: ScheduleKind): JobOptionRows {
-  return rowsWith(({ kinds, isArgument }) => kinds.includes(kind) && isArgument !== true);
-}
+/** The options of the decorator of each kind of job. */
+export const DECORATOR_OPTIONS = Object.fromEntries(
+  ALL.map((kind) => [kind, rowsWith(({ kinds, isArgument }) => kinds.includes(kind) && isArgument !== true)]),
+) as Readonly<Record<ScheduleKind, JobOptionRows>>;
 
 function fixFor([option, { kinds, isArgument }]: [string, JobOptionRow]): [string, string] {
   const only = `only ${kinds.join(' and ')} jobs have it; leave it out`;

@@ -91,11 +91,13 @@ export function readOptions<T extends OptionTable>(
 
 /** The values of all options of a table, with the defaults of those that are not given. */
 export function withDefaults<T extends OptionTable>(table: T, given: Given<T>): Resolved<T> {
-  const values = Object.entries(table).map(([key, row]) => [
-    row.type.variable === 'duration' ? `${key}Ms` : key,
-    given[key] ?? row.default,
-  ]);
-  return Object.fromEntries(values) as Resolved<T>;
+  const values: Record<string, unknown> = {};
+  // by name: entries would be two objects for each option of each job
+  for (const key of Object.keys(table)) {
+    const row = table[key];
+    values[row?.type.variable === 'duration' ? `${key}Ms` : key] = given[key] ?? row?.default;
+  }
+  return values as Resolved<T>;
 }
 
 /** The options that a variable can set. */

@@ -48,7 +48,7 @@ export function misspeltVariables(variables: Variables = process.env): string[] 
   if ((variables[ENABLED_VARIABLE] ?? '') !== '') return [];
   return Object.keys(variables).filter((name) => {
     const switchesOff = !['', 'true', undefined].includes(variables[name]);
-    const isClose = THREE_WORDS.test(name) && editDistance(name.toUpperCase(), ENABLED_VARIABLE) <= MOST_MISSPELT;
-    return switchesOff && isClose;
+    const isSimilar = THREE_WORDS.test(name) && Math.abs(name.length - ENABLED_VARIABLE.length) <= MOST_MISSPELT;
+    return switchesOff && isSimilar && editDistance(name.toUpperCase(), ENABLED_VARIABLE) <= MOST_MISSPELT;
   });
 }
