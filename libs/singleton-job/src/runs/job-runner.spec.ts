@@ -254,15 +254,22 @@ describe('A run', () => {
   });
 });
 
-it('A runner that fails steps down, and is tried again after 2 s, 4 s, 8 s and so on', async () => {
-  const schedule = { ...fixedRate(1_000), next: explode };
-  const a = replicas.start('a', [job({ schedule })]);
+it('A runner that fails steps down, and is tried again after 2 s, 4 s, 8 s and so on, until a term is sound', async () => {
+  const schedule = fixedRate(1_000);
+  let fails = true;
+  const next = (slot: number): number => (fails ? explode() : schedule.next(slot));
+  const a = replicas.start('a', [job({ schedule: { ...schedule, next } })]);
   await replicas.clock.advance(20_000);
-  const tries = [0, 2_000, 6_000, 14_000];
-  expect(a.observer.eventLines.filter((line) => /warning/.test(line))).toEqual(
-    tries.map((at) => `${at} warning RUNNER_FAILED`),
-  );
-  expect(a.observer.of('leadershipReleased').map(({ reason }) => reason)).toEqual(tries.map(() => 'runner-failed'));
+  fails = false;
+  await replicas.clock.advance(15_000);
+  a.pool.find('tick')?.election?.stepDown('paused');
+  await replicas.clock.advance(1_000);
+  fails = true;
+  await replicas.clock.advance(4_000);
+  const tries = [0, 2_000, 6_000, 14_000, 37_000, 39_000];
+  const released = tries.map((at) => `${at} leadershipReleased runner-failed`);
+  expect(a.observer.eventLines.filter((line) => line.includes('runner-failed'))).toEqual(released);
+  expect(a.observer.of('warning').map(({ code }) => code)).toEqual(tries.map(() => 'RUNNER_FAILED'));
 });
 
 describe('A triggered run of an interval with a long delay', () => {
