@@ -188,7 +188,7 @@ export interface WhileLeaderOptions extends AnyJobOptions {
 }
 
 /**
- * The options of a job that `jobs` of the module may change: all but its name and its kind.
+ * The options of a job that `jobs` of the module may change: all but its name, its kind and `only`.
  *
  * @example `jobs: { 'daily-report': { cron: '0 4 * * *', lockExpiry: '60s' } }`
  */
