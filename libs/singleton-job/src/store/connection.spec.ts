@@ -52,6 +52,14 @@ describe('A connection', () => {
     expect(await ask()).toBe('the store is not open');
   });
 
+  it('ends a session that it gets after its close', async () => {
+    const { connection, events } = setup();
+    connection.open();
+    await connection.close();
+    await jest.runAllTimersAsync();
+    expect(events).toEqual(['ended']);
+  });
+
   it('ends a session that is lost, and tells a request that was under way why', async () => {
     const { connection, events, ask, lose } = setup();
     connection.open();

@@ -91,7 +91,8 @@ export class Connection<S extends Session> {
     };
     try {
       session = await this.parts.newSession(lost);
-      if (this.#isClosed()) return;
+      // it may be connecting already
+      if (this.#isClosed()) return void session.end();
       this.#session = session;
       await session.connect();
     } catch (error: unknown) {
