@@ -299,7 +299,7 @@ export class Rules {
     this.#check('S0', this.#isValid(led), `${name}: ${process.id} started without a valid term`);
     if (led === undefined) return;
     if (cause === 'trigger') {
-      const command = [...led.term.orders.ignored].at(-1) ?? '';
+      const command = led.term.orders.ignored.at(-1) ?? '';
       const times = (this.#triggered.get(command) ?? 0) + 1;
       this.#triggered.set(command, times);
       this.#check('T1', times === 1, `${command} ran twice`);

@@ -39,6 +39,15 @@ describe('a command whose answer is written', () => {
   });
 });
 
+it('A term remembers no more than the last hundred commands', () => {
+  const orders = new Orders(HOLDER, another);
+  for (let count = 0; count < 200; count += 1) {
+    orders.open({ ...command, id: String(count) });
+    orders.next(undefined, viewAt(0));
+  }
+  expect(orders.ignored).toEqual(Array.from({ length: 100 }, (_, index) => String(index + 100)));
+});
+
 describe('a command', () => {
   const answered = { ...command, outcome: 'stepped-down' };
 

@@ -5,6 +5,9 @@ import { type View } from './view.js';
 /** The answer of a leader that releases the job. */
 export const RELEASING = 'releasing';
 
+/** A term may last for years. */
+const MOST_IGNORED = 100;
+
 /** What a leader answers to a command. */
 export interface Answer {
   readonly outcome: string;
@@ -26,8 +29,8 @@ export type Order = Answer & Pick<Command, 'id' | 'until'>;
 export class Orders {
   /** The command whose answer is to be written, until the record shows the answer. */
   pending: Order | undefined;
-  /** Commands that were carried out, or there when the term began: an old snapshot may show them again. */
-  readonly ignored = new Set([this.before?.id]);
+  /** The last commands that were carried out, or there when the term began: an old snapshot may show them again. */
+  ignored: readonly (string | undefined)[] = [this.before?.id];
 
   constructor(
     private readonly holder: Holder,
@@ -53,7 +56,7 @@ export class Orders {
       if (command?.id === pending.id && view.storeTime < pending.until) return undefined;
       this.#close(pending, false);
     }
-    if (command === undefined || command.outcome !== undefined || this.ignored.has(command.id)) return undefined;
+    if (command === undefined || command.outcome !== undefined || this.ignored.includes(command.id)) return undefined;
     return view.storeNow() < command.until ? command : undefined;
   }
 
@@ -65,7 +68,7 @@ export class Orders {
   /** Once, also if an old snapshot shows it again. */
   #close({ id, cancel }: Order, isCarriedOut: boolean): void {
     this.pending = undefined;
-    this.ignored.add(id);
+    this.ignored = [...this.ignored, id].slice(-MOST_IGNORED);
     if (!isCarriedOut) cancel?.();
   }
 }
