@@ -4,7 +4,7 @@ import { readLockRequest } from './lock-request.js';
 
 describe('The request for a lock', () => {
   it('has a record of its own for each key and tenant, with any characters', () => {
-    const texts = ['x', 'X', 'x/y', 'x%2Fy', 'x:y', '{x}', 'x y', 'ключ', '.'];
+    const texts = ['x', 'X', 'x/y', 'x%2Fy', 'x:y', '{x}', 'x y', 'ключ', '.', '票'.repeat(55)];
     const tenants = ['x y', 'y x', 'x/y z', 'x y/z', 'x {y}'].map((text) => text.split(' '));
     const keys = [...texts, ...tenants.map(([name = '', tenant = '']) => ({ name, tenant }))];
     const records = keys.map((key) => readLockRequest(key).record);
@@ -12,7 +12,8 @@ describe('The request for a lock', () => {
     expect(records.filter((record) => !/^[^/:{}\s]+(\/[^/:{}\s]+)?:lock$/.test(record))).toEqual([]);
   });
 
-  const key = /key must be a text, or a name and a tenant, none of them empty, got /;
+  const key =
+    /key must be a text, or a name and a tenant, none of them empty, of 500 characters at most in a URL, got /;
   const noExpiry =
     /is no option here: a lock lives as long as the lease of its replica, so set lockExpiry of the module/;
 
@@ -22,6 +23,8 @@ describe('The request for a lock', () => {
     ['a tenant without a name', key, [{ tenant: 'x' }]],
     ['a name without its tenant', key, [{ name: 'x' }]],
     ['half a character', key, ['\uD800']],
+    ['a long key', key, ['x'.repeat(501)]],
+    ['a key that is long in a URL', key, ['票'.repeat(56)]],
     ['the function before the options', /options must be an object, got a function: write them before/, ['x', () => 1]],
     ['options that are none', /options must be an object/, ['x', 5]],
     ['an expiry of its own', noExpiry, ['x', { expiry: '30s' }]],

@@ -7,7 +7,7 @@ import { duration, fromCode, matching } from '../options/table/option-types.js';
 
 /**
  * The key of a lock: a name, or a name and a tenant. Each tenant has its own keys: two tenants can lock the same name
- * at the same time.
+ * at the same time. With `encodeURIComponent` it has 500 characters at most.
  */
 export type LockKey = string | { readonly name: string; readonly tenant: string };
 
@@ -32,6 +32,8 @@ export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** In a record name, so that each store has room for it. */
+const MOST_OF_KEY = 500;
 const KEY_FIX = "use a text such as 'nightly-import', or { name: 'nightly-import', tenant: 'acme' }";
 
 const isSignal = (value: unknown): value is AbortSignal => value instanceof AbortSignal;
@@ -66,8 +68,10 @@ export function readLockRequest(key: unknown, given: unknown = {}) {
 
 function readKey(key: unknown, at: Place): string | undefined {
   const parts = isObject(key) ? [key['name'], key['tenant']] : [key];
-  if (parts.every(isKeyPart)) return lockRecord(parts.map(encodeURIComponent).join('/'));
-  return at.refuse(key, 'a text, or a name and a tenant, none of them empty', KEY_FIX);
+  const text = parts.every(isKeyPart) ? parts.map(encodeURIComponent).join('/') : '';
+  if (text !== '' && text.length <= MOST_OF_KEY) return lockRecord(text);
+  const expected = `a text, or a name and a tenant, none of them empty, of ${MOST_OF_KEY} characters at most in a URL`;
+  return at.refuse(key, expected, KEY_FIX);
 }
 
 function isKeyPart(value: unknown): value is string {
