@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../../base/errors/message-of.js';
 import {
   type Dialect,
@@ -57,7 +58,7 @@ interface SqliteFileParts extends SqlSessionParts {
 
 /**
  * One opened file. Nothing waits for it, as that would stop the event loop of this process: where another process
- * writes, a transaction is begun again later. Once begun, it is over before anything else happens here.
+ * writes, a transaction is begun again later. Once begun, it is over before the event loop turns.
  */
 export class SqliteFile extends SqlSession<SqliteFileParts> {
   readonly #database: Database;
@@ -115,6 +116,12 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   end(): void {
     this.#watcher?.close();
     this.#database.close();
+  }
+
+  /** In a turn of its own: what an earlier answer leads to, such as a run that blocks, comes before the transaction. */
+  protected override async repeat<T>(task: () => Promise<T>): Promise<T> {
+    await nextTurn();
+    return super.repeat(task);
   }
 
   protected isConflict(error: unknown): boolean {
