@@ -194,6 +194,29 @@ describe('a role', () => {
     expect(await a.read(NAME)).toEqual([record]);
   });
 
+  it('frees the rows of a process that stalls in a transaction of several requests', async () => {
+    const role = newName();
+    const level = "default_transaction_isolation = 'serializable'";
+    await fixture.sql(`CREATE ROLE ${role} LOGIN SUPERUSER; ALTER ROLE ${role} SET ${level}`);
+    const projectName = newProject();
+    const options = { projectName, subscribes: false };
+    const store = fixture.newStore({ ...options, connection: fixture.server.urlOf(role) });
+    const [stalled, other] = [new SuiteClient(store), new SuiteClient(fixture.newStore(options))];
+    for (const { store: one } of [stalled, other]) one.open();
+    await stalled.sync({ isNewcomer: true, grant: [A] });
+    const record = await stalled.put();
+    await other.sync();
+    const { session } = store['requests'];
+    const { query } = session ?? {};
+    const stalls = (text: string, values?: unknown[]) =>
+      text === 'COMMIT' ? new Promise(() => undefined) : query?.(text, values);
+    Object.assign(session ?? {}, { query: stalls });
+    void stalled.write('{}', record).catch(() => undefined);
+    const free = `${row('records', projectName)} SKIP LOCKED`;
+    await until('the row is locked', async () => (await fixture.sql(free)).length === 0 || undefined);
+    await until('the row is free', () => other.write('{}', record));
+  });
+
   it('that may have one connection has no hints, and is told how many a process needs', async () => {
     await replica();
     await fixture.sql(`CREATE ROLE one LOGIN CONNECTION LIMIT 1; ${grantSql('singleton_job', 'one')}`);

@@ -132,10 +132,13 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
     const text = `SELECT "${this.#schema}".${step}_1(${all.map((_value, index) => `$${index + 1}`).join(', ')}) AS answer`;
     const rows = await this.requests.send(step, async ({ query }) => {
       if (this.#server?.level.startsWith('read') === true) return query(text, all);
-      // the role or the server has another level as its default. No other statement comes between, and COMMIT ends a
-      // transaction that failed, too. Each leaves when the one before it is answered: three round trips
-      const answers = [query('BEGIN ISOLATION LEVEL READ COMMITTED'), query(text, all), query('COMMIT')];
-      return (await Promise.all(answers)).flat();
+      // The role or the server has another level as its default. No other statement comes between, and COMMIT ends a
+      // transaction that failed, too. Each leaves when the one before it is answered: three round trips. If this
+      // process stalls meanwhile, the server ends the session before another replica may need its row locks.
+      const limit = `SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(2 * this.silenceMs())}`;
+      const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; ${limit}`;
+      const [, answer] = await Promise.all([query(begin), query(text, all), query('COMMIT')]);
+      return answer;
     });
     return JSON.parse(String(rows[0]?.['answer'])) as T;
   }
