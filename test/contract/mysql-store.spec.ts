@@ -176,6 +176,34 @@ it('publishes at once on a server that commits nothing by itself', async () => {
   await Promise.all([a.store.close(), b.store.close()]);
 });
 
+it('takes a hint that another program wrote for one about everything', async () => {
+  const projectName = newProject();
+  const { store } = open(newStore(projectName));
+  await store.sync(LOOKS);
+  const heard = new Promise((resolve) => {
+    store.addListener({ hint: resolve });
+  });
+  await sql('INSERT INTO singleton_job_records VALUES (?)', [projectName, 'hint', 1, 'no JSON', null]);
+  expect(await heard).toBe('*');
+  await store.close();
+});
+
+it('writes all or nothing on a server that ends a transaction that waited in vain', async () => {
+  await using strict = await MysqlServer.start(['--innodb-rollback-on-timeout']);
+  const opened = open(new MysqlStore({ connection: strict.url, projectName: 'myapp' }));
+  const { revision, ...request } = await put(opened);
+  await using other = await createConnection(strict.url);
+  await other.query('START TRANSACTION');
+  await other.query('INSERT INTO singleton_job_records VALUES (?)', [['myapp', 'b:job', 1, '{}', null]]);
+  const writes = [
+    { name: 'a:job', ifRevision: revision, value: '2' },
+    { name: 'b:job', ifRevision: 0, value: '2' },
+  ];
+  const answer = opened.store.compareAndSet({ ...request, until: request.until + 60_000, writes });
+  await expect(answer).rejects.toThrow('SAVEPOINT begun does not exist');
+  await opened.store.close();
+});
+
 it('frees the rows of a process that stalls in a transaction, and lets an idle connection stay', async () => {
   const [stalled, other] = [open(newStore('stall')), open(newStore('stall'))];
   const { revision: ifRevision, ...request } = await put(stalled);

@@ -51,7 +51,7 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
 
   get dialect(): Dialect {
     return {
-      begin: `SET SESSION wait_timeout = ${this.#stallLimit}; START TRANSACTION`,
+      begin: `SET SESSION wait_timeout = ${this.#stallLimit}; START TRANSACTION; SAVEPOINT begun`,
       // not NOW(): that is the begin of the statement, which may have waited for a row
       now: 'CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED)',
       server: this.#server,

@@ -36,7 +36,10 @@ export interface Dialect {
   readonly skipLocked: string;
   /** Ends an INSERT: what to do with a row that is there. */
   readonly orUpdate: string;
-  /** Whether a statement waited in vain for a row that another replica has locked. The transaction goes on. */
+  /**
+   * Whether a statement waited in vain for a row that another replica has locked. The transaction goes on if its
+   * savepoint `begun` is still there.
+   */
   readonly isLocked: (error: unknown) => boolean;
 }
 

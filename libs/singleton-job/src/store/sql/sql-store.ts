@@ -70,9 +70,11 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
       // fails if another replica has done the same meanwhile
       const isInserted = await query('INSERT INTO singleton_job_records VALUES ?', rows(false)).then(
         Boolean,
-        (error: unknown) => {
-          if (dialect.isLocked(error)) return false;
-          throw error;
+        async (error: unknown) => {
+          if (!dialect.isLocked(error)) throw error;
+          // fails where the server has ended the whole transaction: innodb_rollback_on_timeout
+          await query('RELEASE SAVEPOINT begun');
+          return false;
         },
       );
       if (writes.some(({ forgetAfterMs }) => forgetAfterMs !== undefined)) await this.#forget(query, dialect, time);
@@ -97,7 +99,7 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
     // after a wipe the count begins again
     this.#hint = hint?.revision ?? 0;
     if (hint === undefined || hint.revision === before) return;
-    const names = hint.revision === before + 1 ? namesIn(JSON.parse(hint.value) as string) : '*';
+    const names = hint.revision === before + 1 ? hintIn(hint.value) : '*';
     this.listeners.each((listener) => listener.hint?.(names));
   }
 
@@ -183,6 +185,15 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
   async #forget(query: Query, { skipLocked }: Dialect, time: number): Promise<void> {
     const over = await query(`SELECT name ${RECORDS} AND forget_at <= ? LIMIT 20 ${skipLocked}`, this.project, time);
     for (const { name } of over) await query(`DELETE ${RECORDS} AND name = ?`, this.project, name);
+  }
+}
+
+/** What another program has written may mean anything. */
+function hintIn(value: string): readonly string[] | '*' {
+  try {
+    return namesIn(String(JSON.parse(value)));
+  } catch {
+    return '*';
   }
 }
 
