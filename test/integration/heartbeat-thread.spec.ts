@@ -105,4 +105,15 @@ describe('The heartbeat thread', () => {
     await application?.app.close();
     expect(told).toMatchObject([{ message: 'out of luck' }]);
   });
+
+  it('gets no connection that cannot be sent to it', async () => {
+    let asked = 0;
+    const tls = { checkServerIdentity: () => undefined };
+    const connection = () => ({ host: '127.0.0.1', port: 1, ...(asked++ > 0 && { tls }) });
+    const asks = `setInterval(() => parentPort.postMessage('wants connection'), 10)`;
+    await using application = await start({ connection, heartbeatThread: { workerFile: program(`${READY} ${asks}`) } });
+    // jest fails this file if a rejection is not handled
+    await until('it has asked', () => asked > 5);
+    await application.app.close();
+  });
 });

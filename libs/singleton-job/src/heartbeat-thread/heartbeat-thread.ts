@@ -132,7 +132,10 @@ export class HeartbeatThread implements HeartbeatBackup {
       if (typeof message === 'object') failed(new Error(message.unreachable));
       if (message !== WANTS_CONNECTION) return;
       // after a failure the thread goes on with the last connection, and says so if that does not work
-      storeOptions.readConnection?.().then(worker.postMessage.bind(worker), () => undefined);
+      void storeOptions
+        .readConnection?.()
+        .then(worker.postMessage.bind(worker))
+        .catch(() => undefined);
     });
     worker.on('error', (error) => {
       onceReady(failed.bind(undefined, error));
