@@ -12,7 +12,9 @@ export class SingleFlight {
   inFlight: Run | undefined;
   /** A run is about to start: its claim or its trigger is being written. */
   #isReserved = false;
-  #waiting: (() => void)[] = [];
+  /** What {@link whenIdle} has returned while it is busy, and what resolves it. */
+  #idle: Promise<void> | undefined;
+  #resolveIdle = (): void => undefined;
   /** When the latest run ended, monotonic; -Infinity while none has. */
   endedAtMs = -Infinity;
   /** How many runs in a row have thrown. One that lasted 30 s or longer before it threw is the first of its row. */
@@ -78,7 +80,9 @@ export class SingleFlight {
   }
 
   #settle(): void {
-    if (!this.isBusy) for (const resolve of this.#waiting.splice(0)) resolve();
+    if (this.isBusy) return;
+    this.#resolveIdle();
+    this.#idle = undefined;
   }
 
   /** Aborts the run in flight. No other run starts. */
@@ -87,9 +91,14 @@ export class SingleFlight {
     this.inFlight?.abort(code);
   }
 
-  /** Resolves once nothing runs and nothing is about to. */
+  /**
+   * Resolves once nothing runs and nothing is about to. One promise for all callers of that time: a loop calls it at
+   * each tick of a run that may ignore its signal for ever.
+   */
   whenIdle(): Promise<void> {
     if (!this.isBusy) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return (this.#idle ??= new Promise((resolve) => {
+      this.#resolveIdle = resolve;
+    }));
   }
 }
