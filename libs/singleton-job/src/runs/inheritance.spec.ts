@@ -70,6 +70,12 @@ describe('A new leader', () => {
     ['begins after claims that may be lost', NIGHTLY, of(NIGHTLY, slot(5), { claimsLostUntil: 900 }), slot(900)],
     ['begins a cron job with other times now', NIGHTLY, of(FOUR, slot(5)), slot(NOW)],
     ['begins a cron job of another kind now, also after slots ahead', NIGHTLY, of(GRID, slot(NOW + 5)), slot(NOW)],
+    [
+      'begins a cron job of another kind after the last occurrence, if that is ahead of the store',
+      NIGHTLY,
+      of(GRID, run(ENDED, { occurrence: NOW + 5 })),
+      { ...slot(NOW + 5), ...run(ENDED, { occurrence: NOW + 5 }) },
+    ],
     ['goes on after the newest slot of a fixed rate', GRID, of(GRID, slot(5)), slot(5)],
     ['knows no slot after another kind', GRID, of(NIGHTLY, slot(5)), {}],
     ['keeps the run that has ended', LONG, ofDead(LONG, run()), run()],

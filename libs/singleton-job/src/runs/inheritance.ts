@@ -20,7 +20,7 @@ export function isClaimed(schedule: AnySchedule): boolean {
  * The fields that a new leader writes with its take.
  *
  * - A cron job begins after each occurrence that is handled, may have been claimed in lost data, or is older than a new
- *   schedule.
+ *   schedule. The run still names the newest one if a leader of another kind was in between.
  * - A run that has no end gets one, so that it is reported once.
  * - After a leader that did not release, the end of the last run of a short interval is not known: it counts as now.
  */
@@ -31,7 +31,9 @@ export function inherit(schedule: AnySchedule, backlog: Backlog): OwnFields {
   const run = left.run && notAhead(left.run, takenAt);
   // a cron job without one begins now
   const { lastScheduledAt = isCron ? takenAt : 0 } = change === 'kind' ? {} : left;
-  const begin = isCron ? Math.max(lastScheduledAt, claimsLostUntil, change === 'none' ? 0 : takenAt) : lastScheduledAt;
+  const { occurrence = 0 } = run ?? {};
+  const newest = Math.max(lastScheduledAt, occurrence, claimsLostUntil, change === 'none' ? 0 : takenAt);
+  const begin = isCron ? newest : lastScheduledAt;
   const isEndUnknown = schedule.kind === 'interval' && !isClaimed(schedule) && lostLeader !== undefined;
   const ended =
     interruptedRun(run, takenAt) ??
