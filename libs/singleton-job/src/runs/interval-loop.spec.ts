@@ -42,6 +42,15 @@ describe('An interval job', () => {
     expect(timesOf(b, 'runStarted')).toEqual([startedMs]);
   });
 
+  it('waits its whole delay on a new leader whose observers take time', async () => {
+    const slow = { leadershipGained: () => void replicas.clock.block(150) };
+    const [a, b] = ['a', 'b'].map((id) => replicas.start(id, [every(1_000)], { observers: [slow] }));
+    await replicas.clock.advance(500);
+    await a?.pool.stop();
+    await replicas.clock.advance(2_000);
+    expect(b && timesOf(b, 'runStarted')).toEqual([1_150, 2_150]);
+  });
+
   it('is due when it was, however long its start is recorded', async () => {
     const a = replicas.start('a', [every(MINUTE)]);
     await replicas.clock.advance(30_000);

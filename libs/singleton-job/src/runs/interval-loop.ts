@@ -14,11 +14,12 @@ import { repeat, type TickLoopParts } from './tick-loop.js';
  * waits one delay before it runs the job again. The claim may be written after the end of the term: then no run begins.
  */
 export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
-  const { term, runs } = parts;
+  const { clock, term, runs } = parts;
   await runFirst(parts);
   const isWritten = isClaimed(schedule);
-  const storeNow = term.storeNow();
-  const firstDue = term.startedAt.now + (nextDue(schedule, term.own.run, storeNow) ?? storeNow) - storeNow;
+  // at one moment: the take, its observers and the first run may have taken time
+  const [storeNow, now] = [term.storeNow(), clock.now()];
+  const firstDue = now + (nextDue(schedule, term.own.run, storeNow) ?? storeNow) - storeNow;
   // a triggered run counts too: the next run comes one delay after its end
   const dueMs = (): number => Math.max(firstDue, schedule.next(runs.endedAtMs));
   await repeat(parts, dueMs, async (scheduledAt) => {
