@@ -16,8 +16,8 @@ export interface Backlog {
   /** What earlier leaders left in it, and what this replica remembers of its own last term. */
   readonly left: OwnFields;
   /**
-   * The replica that held the record when its lease ended. Undefined: the record was released, or this replica knows
-   * what it did.
+   * The last leader, if it did not release the record: its lease ended, or the record is gone. Undefined: it did, or
+   * this replica knows what it did.
    */
   readonly lostLeader: string | undefined;
   /** Occurrences up to then may have been claimed in data that are gone. 0: no claim is lost. */
@@ -36,7 +36,7 @@ export class RecordView {
   sequence = 0;
   /** The revision with which the record was first seen in this incarnation. Undefined: not seen yet. */
   #metOn: number | undefined;
-  /** What the record said when it was last there and readable, also in an earlier incarnation. */
+  /** What the last leader had written, also in an earlier incarnation. It stays true of the past. */
   #lastValue: JobRecord = {};
   /** The largest fencing token that this replica has seen in the record. */
   #highestToken = 0;
@@ -53,7 +53,7 @@ export class RecordView {
     this.record = this.last;
     this.sequence = sequence;
     if (value === undefined) return;
-    this.#lastValue = value;
+    if (value.fencingToken !== undefined) this.#lastValue = value;
     this.#highestToken = Math.max(this.#highestToken, value.fencingToken ?? 0);
     if (value.holder === undefined) return;
     this.#lastLeader = replicaOf(value.holder);
@@ -100,9 +100,8 @@ export class RecordView {
     const because = reasonOf(value, view);
     const after = this.#lastLeader;
     const isOwn = after === view.replicaId && this.lastTerm !== undefined;
-    const lostLeader = because === 'lease-ended' && !isOwn ? after : undefined;
-    // if the record is gone, what was seen last is still true of the past
-    const left = decide.leftBehind(value ?? this.#lastValue, this.lastTerm);
+    const lostLeader = this.#lastValue.holder !== undefined && !isOwn ? after : undefined;
+    const left = decide.leftBehind(this.#lastValue, this.lastTerm);
     const claimsLostUntil = decide.claimsLostUntil(this.last, view, takenAt, clock.wallNow());
     return { because, after, record: value, left, lostLeader, claimsLostUntil, takenAt };
   }
