@@ -1,6 +1,5 @@
 import { Injectable, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { setTimeout as delay } from 'node:timers/promises';
 import { FixedRate, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
 
 @Injectable()
@@ -9,7 +8,7 @@ export class Prices {
 
   @FixedRate('2s', { name: 'price-tick' })
   async tick(run: JobRun) {
-    await delay(100, null, { signal: run.signal }); // your work; pass the signal on
+    await run.sleep('100ms'); // your work; pass run.signal on
     this.logger.log(`updated the prices of ${run.scheduledAt.toISOString()}`);
   }
 }

@@ -15,6 +15,7 @@ import { JobPool } from '../runs/job-pool.js';
 import { MemoryServer, MemoryStore } from '../store/memory.js';
 import { openStore, type StoreOptions } from '../store/open-store.js';
 import { type Store } from '../store/store.js';
+import { fakeTimersHint } from './fake-timers-hint.js';
 import { SingletonJobRegistry } from './job-registry.js';
 import { JobStatistics } from './job-statistics.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
@@ -54,7 +55,9 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   const logging = log === undefined ? [] : [operatorLog(logged, log)];
   // others are added later, and get every event after that
   const observers: JobObserver[] = [...options.observers];
-  const notify = notifyAll(observers, [statistics, ...logging]);
+  const own: JobObserver[] = [statistics, ...logging];
+  const notify = notifyAll(observers, own);
+  if (options.store === 'memory') own.push(fakeTimersHint(notify));
   // those that are added later wrap each run that starts after that
   const interceptors: RunInterceptor[] = [];
   const server = serverOf(options);

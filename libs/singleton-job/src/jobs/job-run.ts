@@ -1,6 +1,9 @@
 import { LeaseLostError } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
 import { type InterceptedRun } from '../base/events/run-interceptor.js';
+import { type Duration, millisecondsOf } from '../base/text/duration.js';
+import { type Clock } from '../base/time/clock.js';
+import { sleep } from '../base/time/sleep.js';
 
 /** The state of a run that a {@link JobRun} reads. */
 export interface RunControl {
@@ -9,12 +12,14 @@ export interface RunControl {
   readonly previousScheduledAt?: number | undefined;
   /** Fires when the run must end. Created at first use: most runs never use it. */
   readonly signal: AbortSignal;
+  /** By which the run waits. */
+  readonly clock: Clock;
   /** Whether the lease of the run holds at this moment. */
   isValid(): boolean;
 }
 
 /**
- * The argument of a job method: which run this is, and how to know that it must stop.
+ * The argument of a job method: which run this is, and how to know that it must stop. It may be destructured.
  *
  * @example
  * ```ts
@@ -96,9 +101,26 @@ export class JobRun implements InterceptedRun {
    * kept the signal from firing. It only reads the local clocks and sends nothing: call it right before each side
    * effect.
    */
-  assertLeader(): void {
-    this.#wasRefused = !this.#control.isValid();
-    if (this.#wasRefused) throw new LeaseLostError(this.job);
+  get assertLeader(): () => void {
+    return () => {
+      this.#wasRefused = !this.#control.isValid();
+      if (this.#wasRefused) throw new LeaseLostError(this.job);
+    };
+  }
+
+  /**
+   * Resolves after this time, and rejects as soon as the signal fires. It goes by the clock of the library, so it works
+   * with fake timers and with the clock of `InMemoryReplicas`.
+   *
+   * @example `await run.sleep('250ms');`
+   * @throws RunAbortedError when the signal fires
+   */
+  get sleep(): (time: Duration) => Promise<void> {
+    return async (time) => {
+      const { signal } = this;
+      await sleep(this.#control.clock, millisecondsOf(time, 'run.sleep()'), signal);
+      signal.throwIfAborted();
+    };
   }
 
   /**

@@ -99,6 +99,10 @@ export class Run implements RunControl {
     return this.#aborting.signal;
   }
 
+  get clock(): Clock {
+    return this.parts.clock;
+  }
+
   get previousScheduledAt(): number | undefined {
     const { schedule } = this.parts.job;
     return schedule.kind === 'cron' ? schedule.latest(this.info.scheduledAt.getTime() - 1) : undefined;

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { LeaseLostError, type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { JobRun } from '../jobs/job-run.js';
 import { FakeRun } from './fake-run.js';
+import { ManualClock } from './manual-clock.js';
 
 describe('a fake run', () => {
   it('is a run with a valid lease', () => {
@@ -42,6 +43,27 @@ describe('a fake run', () => {
     expect(asserting(stopped)).not.toThrow();
     expect(unnoticed.signal.aborted).toBe(false);
     expect([aborted, unnoticed, stopped].map(({ wasRefused }) => wasRefused)).toEqual([true, true, false]);
+  });
+
+  it('works destructured', () => {
+    const run = new FakeRun();
+    const { assertLeader } = run;
+    expect(assertLeader).not.toThrow();
+    run.loseLease();
+    expect(assertLeader).toThrow(LeaseLostError);
+    expect(run.wasRefused).toBe(true);
+  });
+
+  it('waits by the clock of the test until its signal fires', async () => {
+    const clock = new ManualClock();
+    const run = new FakeRun({ clock });
+    const { sleep } = run;
+    const slept = [sleep('2s'), sleep(5_000)];
+    await clock.advance(2_000);
+    await expect(slept[0]).resolves.toBeUndefined();
+    run.abort('SHUTDOWN');
+    await expect(slept[1]).rejects.toMatchObject({ code: 'SHUTDOWN' });
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it('is aborted by the signal of the test too', () => {

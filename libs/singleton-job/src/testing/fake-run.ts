@@ -1,6 +1,8 @@
 import { RunAbortedError } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
+import { SystemClock } from '../base/time/system-clock.js';
 import { JobRun } from '../jobs/job-run.js';
+import { type ManualClock } from './manual-clock.js';
 
 type Settable<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
@@ -12,6 +14,8 @@ export interface FakeRunOptions extends Settable<RunInfo> {
   readonly previousScheduledAt?: Date | null | undefined;
   /** A signal that also aborts the run, with its own reason. */
   readonly signal?: AbortSignal | undefined;
+  /** By which `run.sleep()` waits. @default the clock of the machine, or that of fake timers */
+  readonly clock?: ManualClock | undefined;
 }
 
 /** A run for tests that call the method of a job: `await prices.tick(new FakeRun())`. */
@@ -29,13 +33,21 @@ export class FakeRun extends JobRun {
     fencingToken = 1,
     missed = null,
     previousScheduledAt = null,
+    clock,
   }: FakeRunOptions = {}) {
     const controller = new AbortController();
     const lease = { isValid: true };
     const all: RunInfo = { job, kind, cause, scheduledAt, startedAt, fencingToken };
     const either = signal === undefined ? controller.signal : AbortSignal.any([controller.signal, signal]);
     const previous = previousScheduledAt?.getTime();
-    super(all, { signal: either, isValid: () => lease.isValid, missed, previousScheduledAt: previous });
+    const isValid = (): boolean => lease.isValid;
+    super(all, {
+      signal: either,
+      isValid,
+      missed,
+      previousScheduledAt: previous,
+      clock: clock ?? new SystemClock(),
+    });
     this.#controller = controller;
     this.#lease = lease;
   }

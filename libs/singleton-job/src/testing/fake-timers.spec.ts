@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
 import { job } from '../../../../test/support/job.js';
+import { type JobObserver } from '../base/events/observer.js';
 import { createServices, createStore, type Services } from '../control/create-services.js';
+import { type JobRun } from '../jobs/job-run.js';
 import { resolveOptions } from '../options/resolve-options.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
@@ -20,6 +23,15 @@ async function start(schedule: keyof typeof SCHEDULES): Promise<Services & { rea
     );
   services.pool.start();
   return { ...services, runs };
+}
+
+/** The same with one job. */
+async function startOne(run: (run: JobRun) => unknown, observer: JobObserver = {}): Promise<Services> {
+  const options = resolveOptions({ projectName: 'test', store: 'memory', observers: [observer] });
+  const services = createServices(options, { store: await createStore(options) });
+  services.pool.add(job({ run }));
+  services.pool.start();
+  return services;
 }
 
 describe('The fake timers of a test runner', () => {
@@ -48,6 +60,26 @@ describe('The fake timers of a test runner', () => {
     await jest.advanceTimersByTimeAsync(1_500);
     await pool.close();
     expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('end a run that waits by run.sleep()', async () => {
+    let started = 0;
+    const { pool } = await startOne((run) => run.sleep('100ms'), { runStarted: () => (started += 1) });
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(started).toBe(10);
+    await pool.close();
+  });
+
+  it('lead to one warning if a run waits for a timer that they do not move', async () => {
+    const warnings: string[] = [];
+    const { pool } = await startOne(({ signal }) => delay(100, null, { signal }), {
+      warning: ({ code }) => warnings.push(code),
+    });
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(warnings).toEqual(['WAITS_FOR_REAL_TIME']);
+    const closed = pool.close();
+    await jest.advanceTimersByTimeAsync(10_000);
+    await closed;
   });
 
   it('may end before the stop', async () => {

@@ -35,6 +35,14 @@ export function returnsAtOnce(job: string, restartDelayMs: number): Warning {
   return { code: 'RETURNS_AT_ONCE', message, job };
 }
 
+/** A test moves time by fake timers, and a run waits for a timer of the machine. */
+export function waitsForRealTime(job: string): Warning {
+  const message =
+    'has a run that does not end while fake timers pass: they do not move node:timers/promises. ' +
+    'Let it wait by run.sleep(), or settle what it waits for';
+  return { code: 'WAITS_FOR_REAL_TIME', message, job };
+}
+
 export function onlyFailed(job: string, at: Date, error: unknown): Warning {
   const message =
     `cannot decide about its occurrence of ${at.toISOString()}: its option only failed (${messageOf(error)}). ` +

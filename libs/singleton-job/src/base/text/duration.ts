@@ -19,10 +19,20 @@ const PATTERN = /^(?<count>\d+)(?<unit>ms|s|m|h|d)$/;
  * @example `@FixedRate(duration(process.env.PERIOD ?? '5m'))`
  */
 export function duration(text: string): Duration {
-  if (parseDuration(text) !== undefined) return text as Duration;
-  throw new InvalidOptionsError([
-    `duration() must be given a text such as '500ms', '3s' or '5m', got ${describeValue(text)}: ${durationFix(text)}`,
-  ]);
+  millisecondsOf(text, 'duration()');
+  return text as Duration;
+}
+
+/**
+ * The milliseconds of what a method of the library, `whose`, was given.
+ *
+ * @throws InvalidOptionsError if it is no duration
+ */
+export function millisecondsOf(value: unknown, whose: string): number {
+  const ms = parseDuration(value);
+  if (ms !== undefined) return ms;
+  const problem = `${whose} must be given a text such as '500ms', '3s' or '5m', got ${describeValue(value)}`;
+  throw new InvalidOptionsError([`${problem}: ${durationFix(value)}`]);
 }
 
 /** The milliseconds of a duration; undefined if it is none. Zero is a duration: callers that need more check it. */

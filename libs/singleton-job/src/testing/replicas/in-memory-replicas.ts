@@ -64,7 +64,9 @@ export class InMemoryReplicas {
   async end(): Promise<void> {
     const unended = await this.stopAll();
     if (unended.length === 0) return;
-    const why = 'They may wait for real timers or I/O, which the clock of this test does not move';
+    const why =
+      'They may wait for I/O or for timers such as those of node:timers/promises, which the clock of this test does ' +
+      'not move. Let them wait by run.sleep()';
     process.emitWarning(`runs have not ended: ${unended.join(', ')}. ${why}`, 'SingletonJobWarning');
   }
 
