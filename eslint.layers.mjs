@@ -1,17 +1,18 @@
 /** Each folder of the library, from the lowest, and the folders it may import besides itself: the import rule of ARCHITECTURE.md. */
 export const LAYERS = {
   base: [],
+  advice: ['base'],
   log: ['base'],
   store: ['base'],
   schedule: ['base'],
-  options: ['base', 'store'],
-  jobs: ['base', 'schedule', 'options'],
+  options: ['base', 'advice', 'store'],
+  jobs: ['base', 'advice', 'schedule', 'options'],
   leadership: ['base', 'store'],
   locks: ['base', 'store', 'options', 'leadership'],
   runs: ['base', 'store', 'schedule', 'options', 'jobs', 'leadership'],
   'heartbeat-thread': ['base', 'store', 'leadership'],
-  control: ['base', 'log', 'store', 'options', 'jobs', 'leadership', 'locks', 'runs', 'heartbeat-thread'],
-  nest: ['base', 'options', 'jobs', 'locks', 'control'],
+  control: ['base', 'advice', 'log', 'store', 'options', 'jobs', 'leadership', 'locks', 'runs', 'heartbeat-thread'],
+  nest: ['base', 'advice', 'options', 'jobs', 'locks', 'control'],
   opentelemetry: ['base', 'control'],
   testing: ['base', 'log', 'store', 'options', 'jobs', 'leadership', 'control', 'nest'],
 };

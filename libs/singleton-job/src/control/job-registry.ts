@@ -1,3 +1,4 @@
+import { didYouMean } from '../advice/suggest.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { detached } from '../base/time/detached.js';
 import { checkNames } from '../jobs/check-names.js';
@@ -5,7 +6,6 @@ import { defineRegisteredJob, type JobRegistration } from '../jobs/job-registrat
 import { jobRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { didYouMean } from '../options/table/suggest.js';
 import { type JobPool } from '../runs/job-pool.js';
 import { type JobRunner } from '../runs/job-runner.js';
 import { JobCommands, unconfirmed } from './job-commands.js';

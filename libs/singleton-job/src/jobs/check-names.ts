@@ -1,5 +1,5 @@
+import { didYouMean } from '../advice/suggest.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { didYouMean } from '../options/table/suggest.js';
 import { jobInVariable } from '../options/variables/variables.js';
 
 const ONCE =

@@ -1,7 +1,7 @@
+import { didYouMean } from '../advice/suggest.js';
 import { EVENT_NAMES } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { EVENTS } from '../jobs/on-job-event.js';
-import { didYouMean } from '../options/table/suggest.js';
 import { decoratedMembers, type ProviderRef } from './decorated-methods.js';
 
 /** The methods of a provider with `@OnJobEvent`, as observers. Mistakes are noted and left out. */

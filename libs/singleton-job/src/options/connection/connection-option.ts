@@ -1,9 +1,9 @@
+import { didYouMean } from '../../advice/suggest.js';
 import { describeUrl, describeValue, isPlainObject, isObject } from '../../base/text/describe-value.js';
 import { type ConnectionOptions, kindOf } from '../../store/open-store.js';
 import { pathOf } from '../../store/sqlite/path-of.js';
 import { succeeds } from '../succeeds.js';
 import { type Place, type Reader } from '../table/option-table.js';
-import { didYouMean } from '../table/suggest.js';
 
 type Options = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
+import { didYouMean } from '../../advice/suggest.js';
 import { succeeds } from '../succeeds.js';
-import { didYouMean } from './suggest.js';
 
 /** Of three letters, except those that everybody reads as Node does: `CET` has the summer time of Europe. */
 const ABBREVIATION = /^(?!UTC|UCT|GMT|[CEMW]ET|PRC|RO[CK])[A-Z]{3}$/i;

@@ -1,5 +1,5 @@
+import { didYouMean } from '../../advice/suggest.js';
 import { describeValue } from '../../base/text/describe-value.js';
-import { didYouMean } from './suggest.js';
 
 /** Checks a value and parses it. Undefined: it is wrong, which is noted, or it sets nothing. */
 export type Reader<T> = (value: unknown, at: Place) => T | undefined;

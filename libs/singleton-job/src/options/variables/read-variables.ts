@@ -1,8 +1,8 @@
+import { didYouMean } from '../../advice/suggest.js';
 import { type SingletonJobOptions } from '../singleton-job.options.js';
 import { OPTION_FIXES, OVERRIDES } from '../table/job-option-table.js';
 import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from '../table/module-option-table.js';
 import { type OptionTable, settable, type VariableKind } from '../table/option-table.js';
-import { didYouMean } from '../table/suggest.js';
 import { ENABLED_VARIABLE, FROM_VARIABLES, type FromVariables, optionInVariable, type Variables } from './variables.js';
 
 /**

@@ -1,4 +1,4 @@
-import { editDistance } from '../table/suggest.js';
+import { editDistance } from '../../advice/suggest.js';
 
 /** As in `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>;
