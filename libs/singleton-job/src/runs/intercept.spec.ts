@@ -38,6 +38,11 @@ describe('An interceptor', () => {
     expect(await around(interceptor, work)).toEqual([result, begun]);
   });
 
+  it('that returns next instead of its result fails the run', async () => {
+    const [error, begun] = await around((_, next) => next);
+    expect([String(error), begun]).toEqual([expect.stringMatching(/^Error: an interceptor of job .* call it/), 0]);
+  });
+
   it('that does not wait for the job does not end its run', async () => {
     let end = (): void => undefined;
     const run = around(

@@ -1,3 +1,4 @@
+import { refuseUndone } from '../base/errors/refuse-undone.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type JobRun } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
@@ -24,7 +25,7 @@ async function around(interceptor: RunInterceptor, run: JobRun, inner: () => unk
     return begun;
   };
   try {
-    return await interceptor.intercept(run, next);
+    return refuseUndone(await interceptor.intercept(run, next), `an interceptor of job '${run.job}'`);
   } finally {
     // the interceptor may not have waited for the job
     await begun?.catch(() => undefined);
