@@ -1,4 +1,4 @@
-import { messageOf } from '../base/errors/message-of.js';
+import { describeError, MAX_ERROR_LENGTH } from '../base/errors/message-of.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { type RunEnded } from '../base/events/run-info.js';
 import { type JobCounters, type LastRun, type RunOutcome } from './job-status.js';
@@ -35,7 +35,7 @@ export class JobStatistics implements JobObserver {
   leadershipGained: JobObserver['leadershipGained'] = ({ job }) => this.#count(job, 'terms');
   leadershipLost: JobObserver['leadershipLost'] = ({ job }) => this.#count(job, 'lostTerms');
   runSucceeded: JobObserver['runSucceeded'] = (run) => this.#ended(run, 'succeeded', null);
-  runFailed: JobObserver['runFailed'] = (run) => this.#ended(run, 'failed', messageOf(run.error));
+  runFailed: JobObserver['runFailed'] = (run) => this.#ended(run, 'failed', describeError(run.error, MAX_ERROR_LENGTH));
   runCancelled: JobObserver['runCancelled'] = (run) => this.#ended(run, 'cancelled', null);
   tickDropped: JobObserver['tickDropped'] = ({ job, count }) => this.#count(job, 'dropped', count);
   occurrencesMissed: JobObserver['occurrencesMissed'] = ({ job, count }) => this.#count(job, 'missed', count);

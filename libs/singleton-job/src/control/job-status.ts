@@ -52,7 +52,7 @@ export interface JobStatus {
     readonly durationMs: number;
     /** That of the term. */
     readonly fencingToken: number;
-    /** The message of the error of a failed run. */
+    /** The message of the error of a failed run with its causes, 200 characters at most. */
     readonly error: string | null;
   } | null;
   /**
@@ -112,7 +112,7 @@ export interface JobOverview extends Pick<JobStatus, 'name' | 'kind' | 'schedule
      * written.
      */
     readonly outcome: 'succeeded' | 'failed' | 'cancelled' | 'interrupted' | null;
-    /** The first 200 characters of the message of the error of a failed run. */
+    /** The message of the error of a failed run with its causes, 200 characters at most. */
     readonly error: string | null;
     /** The replica: `nodeId` with its random part. */
     readonly by: string;

@@ -1,5 +1,5 @@
 import { type Span, SpanStatusCode, type Tracer } from '@opentelemetry/api';
-import { messageOf } from '../base/errors/message-of.js';
+import { describeError } from '../base/errors/message-of.js';
 import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { type InterceptedRun, type RunInterceptor } from '../base/events/run-interceptor.js';
 import { onAbort } from '../base/time/on-abort.js';
@@ -50,7 +50,7 @@ async function runInSpan(span: Span, run: InterceptedRun, next: () => Promise<un
 }
 
 function recordFailure(span: Span, error: unknown): void {
-  const message = messageOf(error);
+  const message = describeError(error);
   span.setAttributes({ 'job.outcome': 'failed', 'error.type': error instanceof Error ? error.name : '_OTHER' });
   span.recordException(error instanceof Error ? error : message);
   span.setStatus({ code: SpanStatusCode.ERROR, message });

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { messageOf } from '../base/errors/message-of.js';
+import { describeError, MAX_ERROR_LENGTH } from '../base/errors/message-of.js';
 import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { type Notify } from '../base/events/events.js';
 import { type RunEnded, type RunInfo } from '../base/events/run-info.js';
@@ -14,8 +14,6 @@ import { replicaOf } from '../store/lease-id.js';
 import { intercept } from './intercept.js';
 import { perform } from './perform.js';
 
-/** A record keeps so much of the message of an error. */
-const MOST_OF_ERROR = 200;
 /** A run of `@WhileLeader` that has not ended so long after its signal is reported. */
 const SETTLE_LIMIT_MS = 10_000;
 /** A slow run that is aborted has so much time to end before it is reported once more. */
@@ -150,7 +148,7 @@ export class Run implements RunControl {
       // a job that rejects after its signal fired was cancelled and did not fail
       if (this.abortCode === undefined) {
         this.outcome = 'failed';
-        message = messageOf(error).slice(0, MOST_OF_ERROR);
+        message = describeError(error, MAX_ERROR_LENGTH);
         notify('runFailed', { ...this.#ended(), error });
       } else {
         this.outcome = 'cancelled';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
-import { messageOf, stackOf } from './message-of.js';
+import { describeError, messageOf, stackOf } from './message-of.js';
 import { asStoreError } from './store.error.js';
 
 const explode = (): never => {
@@ -34,6 +34,37 @@ describe('The message of a thrown value', () => {
     const huge = new Error('x'.repeat(5_000_000));
     expect(messageOf(huge)).toHaveLength(1_001);
     expect(stackOf(huge)).toHaveLength(10_001);
+  });
+
+  const wrapped = (message: string, cause: unknown): Error => new Error(message, { cause });
+  const refused = new Error('connect ECONNREFUSED 127.0.0.1:9');
+  const circle: Error = new Error('circle');
+  circle.cause = circle;
+
+  it.each<[string, unknown, string]>([
+    ['one', wrapped('fetch failed', refused), 'fetch failed: connect ECONNREFUSED 127.0.0.1:9'],
+    ['several', wrapped('a', wrapped('b', wrapped('c', 'd'))), "a: b: c: 'd'"],
+    [
+      'of several addresses',
+      wrapped('fetch failed', new AggregateError([refused], '')),
+      `fetch failed: AggregateError: ${refused.message}`,
+    ],
+    [
+      'that the message repeats',
+      wrapped(`saving failed: ${refused.message}`, refused),
+      `saving failed: ${refused.message}`,
+    ],
+    ['in a circle', circle, 'circle'],
+    ['that throws', Object.defineProperty(new Error('outer'), 'cause', { get: explode }), 'outer'],
+    ['none', undefined, 'undefined'],
+  ])('is followed by its causes: %s', (_what, thrown, text) => {
+    expect(describeError(thrown)).toBe(text);
+  });
+
+  it('gives way to the innermost cause where both are too long', () => {
+    const error = wrapped('outer '.repeat(50), refused);
+    expect(describeError(error, 60)).toBe(`outer outer outer outer o…: ${refused.message}`);
+    expect(describeError(wrapped('outer', new Error('y'.repeat(300))), 200)).toBe('y'.repeat(200));
   });
 
   it('has no stack if there is none or it cannot be read', () => {

@@ -18,6 +18,40 @@ export function messageOf(thrown: unknown): string {
   return shortened((words ?? 'something that cannot be shown').replaceAll(/\s*[\r\n]\s*/g, ' '), LONGEST_MESSAGE);
 }
 
+/** A record and an overview keep so much of an error. */
+export const MAX_ERROR_LENGTH = 200;
+/** An error of a client is wrapped a few times at most. */
+const MAX_CAUSES = 5;
+
+/**
+ * The message of what was thrown and those of its causes, on one line: `fetch failed: connect ECONNREFUSED
+ * 127.0.0.1:9`. If it is too long, the innermost cause is kept. Never throws.
+ */
+export function describeError(thrown: unknown, maxLength = LONGEST_MESSAGE): string {
+  const messages = [messageOf(thrown)];
+  let inner = causeOf(thrown);
+  for (let depth = 0; inner !== undefined && depth < MAX_CAUSES; depth++) {
+    const message = messageOf(inner);
+    // most wrappers repeat what they wrap
+    if (!messages.some((outer) => outer.includes(message))) messages.push(message);
+    inner = causeOf(inner);
+  }
+  const text = messages.join(': ');
+  if (text.length <= maxLength) return text;
+  const innermost = messages.at(-1) ?? '';
+  const roomForOthers = maxLength - innermost.length - '…: '.length;
+  if (messages.length === 1 || roomForOthers <= 0) return innermost.slice(0, maxLength);
+  return `${text.slice(0, roomForOthers)}…: ${innermost}`;
+}
+
+/** Its `cause`; of an error of several addresses the first of them. */
+function causeOf(thrown: unknown): unknown {
+  return read(() => {
+    const { cause, errors } = Object(thrown) as { readonly cause?: unknown; readonly errors?: unknown };
+    return cause ?? (Array.isArray(errors) ? (errors[0] as unknown) : undefined) ?? undefined;
+  });
+}
+
 /** Where it was thrown, if that is known. Never throws. */
 export function stackOf(thrown: unknown): string | undefined {
   const stack = read(() => (thrown instanceof Error ? thrown.stack : undefined));

@@ -1,4 +1,4 @@
-import { messageOf } from '../errors/message-of.js';
+import { describeError, messageOf } from '../errors/message-of.js';
 import { showDuration } from '../text/duration.js';
 import { type JobEvents } from './events.js';
 
@@ -45,14 +45,14 @@ export function waitsForRealTime(job: string): Warning {
 
 export function onlyFailed(job: string, at: Date, error: unknown): Warning {
   const message =
-    `cannot decide about its occurrence of ${at.toISOString()}: its option only failed (${messageOf(error)}). ` +
+    `cannot decide about its occurrence of ${at.toISOString()}: its option only failed (${describeError(error)}). ` +
     'It is asked again until the misfire grace is over';
   return { code: 'ONLY_FAILED', message, job, error };
 }
 
 export function runnerFailed(job: string, error: unknown): Warning {
   const message =
-    `met an error of the library (${messageOf(error)}). If this replica leads it, another one takes over. ` +
+    `met an error of the library (${describeError(error)}). If this replica leads it, another one takes over. ` +
     'Please report it with this stack';
   return { code: 'RUNNER_FAILED', message, job, error };
 }
