@@ -1,8 +1,9 @@
-import { messageOf, stackOf } from '../base/errors/message-of.js';
+import { describeError, messageOf, stackOf } from '../base/errors/message-of.js';
 import { ABORT_REASONS } from '../base/errors/run.errors.js';
 import { type JobEvents } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { showDuration } from '../base/text/duration.js';
+import { Failures } from './failures.js';
 import { LogBurst } from './log-burst.js';
 
 /** The logger that the log writes to, for example a `Logger` of Nest. */
@@ -55,6 +56,7 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
   const resumed = burst((jobs) => `no longer paused on all replicas: ${jobs}`);
   const followed = new Map<string, LogBurst>();
   let hasFollowed = false;
+  const failures = new Failures();
   const brokenAt = new Set<keyof JobEvents>();
 
   return {
@@ -112,11 +114,14 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
       }
     },
 
-    runFailed: ({ job, durationMs, error }) => {
-      sink.error(named(`failed after ${showDuration(durationMs)}: ${messageOf(error)}`, job), stackOf(error));
+    runFailed: (event) => {
+      const line = failures.failed(event);
+      if (line !== undefined) sink.error(named(line.text, event.job), line.stack);
     },
 
     runSucceeded: ({ job, durationMs, abortCode }) => {
+      const recovered = failures.succeeded(job);
+      if (recovered !== undefined) log(recovered, job);
       if (abortCode !== 'TIMEOUT') return;
       const why = `its signal was aborted (TIMEOUT) before. ${PASS_SIGNAL}, or raise its timeout: a number means milliseconds`;
       warn(`succeeded after ${showDuration(durationMs)}, and ${why}`, job);
@@ -222,7 +227,7 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
       const level = brokenAt.has(event) ? 'debug' : 'warn';
       brokenAt.add(event);
       const next = 'Jobs go on, and its next failures are debug lines';
-      sink[level](`an observer failed at '${event}' (${messageOf(error)}). ${next}`);
+      sink[level](`an observer failed at '${event}' (${describeError(error)}). ${next}`);
     },
   };
 }
