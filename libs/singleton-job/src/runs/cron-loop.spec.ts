@@ -151,14 +151,24 @@ describe('A cron job', () => {
       const a = start('a', [everyTenMinutes()]);
       await passes(PERIOD - 1_000);
       a.store.outcome = claims('answer-lost', 'request-lost');
-      await passes(PERIOD);
+      await passes(PERIOD + 2_000);
       const [b, c] = [start('b', [changed()]), start('c', [changed()])];
       await passes(10);
       b.store.partition();
       await passes(MINUTE);
       expect(c.observer.of('leadershipGained')).toHaveLength(1);
-      const reports = ['b reports the run at 00:10:00 by a', 'b misses (00:10:00, 00:19:59] 1 schedule-changed'];
+      const reports = ['b reports the run at 00:10:00 by a', 'b misses (00:10:00, 00:20:01] 1 schedule-changed'];
       expect(told(b, c)).toEqual(reports);
+    });
+
+    it('misses nothing after a change if nothing was due by the schedule before it', async () => {
+      const a = start('a', [everyTenMinutes({ schedule: at('30 2 * * *') })]);
+      await passes(1_000);
+      await a.pool.stop();
+      await passes(2 * PERIOD);
+      const b = start('b', [everyMinute()]);
+      await passes(1_000);
+      expect(told(b)).toEqual([]);
     });
   });
 

@@ -1,6 +1,7 @@
 import { type Reason } from '../base/events/events.js';
 import { clockAhead } from '../base/events/warnings.js';
 import { type MissedOccurrences } from '../jobs/job-run.js';
+import { cronDescribedBy } from '../schedule/cron/cron.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { runFirst, versionNote } from './first-run.js';
 import { changeOf } from './inheritance.js';
@@ -101,11 +102,14 @@ export class CronLoop {
   /** Reports occurrences that no replica starts any more, because data were lost or the expression is new. */
   #reportBacklog(): void {
     const { backlog } = this.parts.term;
-    const { left, claimsLostUntil, takenAt } = backlog;
+    const { left, claimsLostUntil, takenAt, record } = backlog;
     const { lastScheduledAt: after } = left;
     if (after === undefined) return;
     if (claimsLostUntil > after) this.#report('data-lost', after, claimsLostUntil);
-    else if (changeOf(this.schedule, backlog) === 'times') this.#report('schedule-changed', after, takenAt);
+    if (claimsLostUntil > after || changeOf(this.schedule, backlog) !== 'times') return;
+    // what was due then, not what the new schedule would have had
+    const before = cronDescribedBy(record?.schedule ?? '');
+    if (before !== undefined) this.#report('schedule-changed', after, takenAt, before);
   }
 
   /** Aborts the run in flight, which makes room for the newest occurrence. Older ones are dropped. */
@@ -184,7 +188,7 @@ export class CronLoop {
     const from = this.#ran;
     const to = this.schedule.latest(scheduledAt - 1);
     if (to === undefined || to <= from) return null;
-    const count = this.#count(from, to);
+    const count = countOf(this.schedule, from, to);
     return Object.freeze({ from: new Date(from), to: new Date(to), count, mayHaveRun: from < this.#doubtfulUpTo });
   }
 
@@ -196,12 +200,12 @@ export class CronLoop {
   }
 
   /**
-   * Reports the occurrences of a window by the present expression once: dropped, if they came due while a run was in
-   * flight, or missed, if there are some.
+   * Reports the occurrences of a window once: dropped, if they came due while a run was in flight, or missed, if there
+   * are some.
    */
-  #report(reason: Reason<'occurrencesMissed'>, after: number, upTo: number): void {
+  #report(reason: Reason<'occurrencesMissed'>, after: number, upTo: number, schedule = this.schedule): void {
     const { runs, job, notify } = this.parts;
-    const [from, to, count] = [new Date(after), new Date(upTo), this.#count(after, upTo)];
+    const [from, to, count] = [new Date(after), new Date(upTo), countOf(schedule, after, upTo)];
     if (runs.isBusy || this.#hasWaited)
       notify('tickDropped', { job: job.name, kind: 'cron', reason: 'overlap', scheduledAt: to, count });
     else if (count > 0) notify('occurrencesMissed', { job: job.name, reason, from, to, count });
@@ -212,11 +216,11 @@ export class CronLoop {
     const newest = this.schedule.latest(upTo);
     return newest !== undefined && newest > this.#handled ? newest : undefined;
   }
+}
 
-  #count(after: number, upTo: number): number {
-    let count = 0;
-    for (let at = this.schedule.next(after); at !== undefined && at <= upTo && count < COUNT_LIMIT; count++)
-      at = this.schedule.next(at);
-    return count;
-  }
+function countOf(schedule: CronSchedule, after: number, upTo: number): number {
+  let count = 0;
+  for (let at = schedule.next(after); at !== undefined && at <= upTo && count < COUNT_LIMIT; count++)
+    at = schedule.next(at);
+  return count;
 }

@@ -166,8 +166,8 @@ export interface JobEvents {
      *   occurrence was due as well;
      * - `data-lost`: they came due before the store restarted or lost its data, and are not claimed. Their claims may
      *   be lost;
-     * - `schedule-changed`: they are older than a new schedule. They are counted by the new schedule, and not reported
-     *   if it has none there.
+     * - `schedule-changed`: they are older than a new schedule. They are those of the schedule before it, and are not
+     *   reported if that had a jitter.
      */
     readonly reason: 'late' | 'data-lost' | 'schedule-changed';
     /** They are all later than this. */

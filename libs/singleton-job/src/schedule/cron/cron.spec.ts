@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
 import { type CronSchedule } from '../schedule.js';
-import { cron } from './cron.js';
+import { cron, cronDescribedBy } from './cron.js';
 
 /** The next occurrences after an instant, without what is 2027 or midnight. */
 function upcoming(schedule: CronSchedule, count: number, after: string): string {
@@ -53,6 +53,13 @@ describe('a cron expression', () => {
 
   it('describes itself in one line, with single spaces and the usual case of the zone', () => {
     expect(cron('  0  3\t* * MON ', 'asia/singapore').description).toBe('cron 0 3 * * MON Asia/Singapore');
+  });
+
+  it('is read back from a description, but for one with a jitter, of another kind or another version', () => {
+    const { description } = cron('0 3 * * MON', 'Asia/Singapore');
+    expect(cronDescribedBy(description)?.description).toBe(description);
+    for (const other of [`${description} jitter 5000ms`, 'interval 5000ms', 'cron 1 2 UTC', ''])
+      expect(cronDescribedBy(other)).toBeUndefined();
   });
 });
 

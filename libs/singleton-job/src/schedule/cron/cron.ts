@@ -56,3 +56,14 @@ export function cron(expression: string, timeZone = 'UTC'): CronSchedule {
     latest: latestBy(next),
   });
 }
+
+/** The schedule that a record describes. Undefined: it is not known, as one with a jitter or of a later version. */
+export function cronDescribedBy(description: string): CronSchedule | undefined {
+  const [, expression, timeZone] = /^cron (.+) (\S+)$/.exec(description) ?? [];
+  if (expression === undefined) return undefined;
+  try {
+    return cron(expression, timeZone);
+  } catch {
+    return undefined;
+  }
+}
