@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import { job } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
+import { detached } from '../base/time/detached.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
@@ -37,5 +38,13 @@ describe('The async context', () => {
     const triggered = storage.run('request', () => a.registry.trigger('tick'));
     await Promise.all([triggered, replicas.clock.advance(1_500)]);
     expect(seen).toEqual([undefined, 'request', undefined]);
+  });
+
+  it('of the library is no open handle of a test runner', () => {
+    const made: { hasRef?(): boolean }[] = [];
+    const hook = createHook({ init: (_id, _type, _trigger, resource) => void made.push(resource) }).enable();
+    detached(() => undefined);
+    hook.disable();
+    expect(made.map((resource) => resource.hasRef?.())).toEqual([false]);
   });
 });

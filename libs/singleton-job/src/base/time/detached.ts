@@ -1,6 +1,17 @@
-import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { AsyncResource } from 'node:async_hooks';
 
-const whereLoaded = AsyncLocalStorage.snapshot();
+class Context extends AsyncResource {
+  constructor() {
+    super('nestjs-singleton-job');
+  }
+
+  /** It keeps no process alive. Jest asks for this before it reports an open handle. */
+  hasRef(): boolean {
+    return false;
+  }
+}
+
+const whereLoaded = new Context();
 
 /**
  * Calls a function in the async context in which this library was loaded. That is an empty one, unless it was imported
@@ -9,5 +20,5 @@ const whereLoaded = AsyncLocalStorage.snapshot();
  */
 export function detached<R>(act: () => R): R {
   // of its own: on Node 20 `enterWith()` would change the context of all calls
-  return whereLoaded(() => new AsyncResource('nestjs-singleton-job').runInAsyncScope(act));
+  return whereLoaded.runInAsyncScope(() => new Context().runInAsyncScope(act));
 }
