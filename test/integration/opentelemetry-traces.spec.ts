@@ -7,6 +7,8 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
+import { asStoreError } from '../../libs/singleton-job/src/base/errors/store.error.js';
+import { Connection } from '../../libs/singleton-job/src/store/connection.js';
 import { until } from '../../tools/replicas/until.js';
 import { deferred } from '../support/deferred.js';
 import { type StartedApplication, startDisabled } from '../support/nest-application.js';
@@ -107,5 +109,25 @@ describe('the trace of a run', () => {
       expect(triggered.parentSpanContext?.spanId).toBe(span.spanContext().spanId);
       span.end();
     });
+  });
+
+  it('has no spans of what the library itself sends', async () => {
+    const statement = (): Promise<void> => {
+      tracer.startSpan('SELECT 1').end();
+      return Promise.resolve();
+    };
+    const connection = new Connection({
+      newSession: () => Promise.resolve({ connect: statement, end: () => undefined }),
+      toError: asStoreError,
+      delayMs: () => 0,
+      onReady: () => undefined,
+      onLost: () => undefined,
+    });
+    connection.open();
+    await connection.send('sync', statement);
+    await connection.close();
+    expect(exporter.getFinishedSpans()).toEqual([]);
+    await statement();
+    expect(exporter.getFinishedSpans()).toHaveLength(1);
   });
 });

@@ -1,4 +1,5 @@
 import { StoreError } from '../base/errors/store.error.js';
+import { untraced } from '../base/time/untraced.js';
 
 /** One connection to a server, until it ends. */
 export interface Session {
@@ -73,7 +74,7 @@ export class Connection<S extends Session> {
     const { session } = this;
     if (session === undefined) throw this.parts.toError(this.#reason);
     try {
-      const answer = await task(session);
+      const answer = await untraced(() => task(session));
       this.#failures = 0;
       return answer;
     } catch (error: unknown) {
@@ -90,11 +91,12 @@ export class Connection<S extends Session> {
       this.#lose(session, reason);
     };
     try {
-      session = await this.parts.newSession(lost);
+      const made = await untraced(() => this.parts.newSession(lost));
+      session = made;
       // it may be connecting already
-      if (this.#isClosed()) return void session.end();
-      this.#session = session;
-      await session.connect();
+      if (this.#isClosed()) return void made.end();
+      this.#session = made;
+      await untraced(() => made.connect());
     } catch (error: unknown) {
       lost(error);
     }
