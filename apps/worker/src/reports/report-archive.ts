@@ -23,7 +23,7 @@ const SAVE_IN_MYSQL = `
 INSERT INTO report (project, token, body) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE
 body = IF(token <= VALUES(token), VALUES(body), body), token = GREATEST(token, VALUES(token))`;
 
-/** Where the report is: on the server that the jobs are led by. It connects with the first report. */
+/** Where the report is: on the server of the jobs, or in a file beside theirs. It connects with the first report. */
 interface Shelf {
   /**
    * False: a later token was there already. A write that times out may still arrive later, and then the token refuses
@@ -100,7 +100,9 @@ function inSqlite(path: string): Shelf {
 function shelfOf(connection: string): Shelf {
   if (/^postgres(ql)?:/.test(connection)) return inPostgres(connection);
   if (connection.startsWith('mysql:')) return inMysql(connection);
-  return connection.startsWith('sqlite:') ? inSqlite(connection.slice('sqlite:'.length)) : inRedis(connection);
+  if (!connection.startsWith('sqlite:')) return inRedis(connection);
+  // the file of the jobs is theirs alone
+  return inSqlite(`${connection.slice('sqlite:'.length)}.reports`);
 }
 
 /**
