@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { execFileSync, type SpawnSyncReturns } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,6 +67,18 @@ function storeOn(Database: DatabaseConstructor): SqliteStore {
     }
   }
   return new OtherStore({ connection: `sqlite:${newFile()}`, projectName: 'shop' });
+}
+
+/** Carries out a statement in a process that is then killed, so that its files stay. */
+function sqlElsewhere(file: string, statement: string): void {
+  const script = `new (require('node:sqlite').DatabaseSync)(process.argv[1]).exec(process.argv[2]);
+    process.kill(process.pid, 'SIGKILL')`;
+  try {
+    execFileSync(process.execPath, ['--eval', script, file, statement], { stdio: 'pipe' });
+  } catch (error: unknown) {
+    const { signal, stderr } = error as SpawnSyncReturns<Buffer>;
+    if (signal !== 'SIGKILL') throw new Error(String(stderr));
+  }
 }
 
 const LOOKS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
@@ -198,22 +211,44 @@ describe('SQLite', () => {
     expect(second.incarnation.id).not.toBe(first.incarnation.id);
   });
 
-  it('is on the new file when the old one is replaced while it connects', async () => {
-    const file = newFile();
-    await (await listen(file)).store.close();
-    const old = new (await loadSqlite())(file);
-    old.exec('BEGIN IMMEDIATE');
-    const a = open(newStore(file));
-    await delay(50);
-    for (const end of ['', '-wal', '-shm']) rmSync(file + end);
-    const b = await listen(file);
-    old.exec('ROLLBACK');
-    old.close();
-    await isListening(a);
-    expect(a.events).toEqual(['disconnected', 'connected', 'listening']);
-    const { incarnation } = await b.store.sync({ ...LOOKS, grant: ['b.1@10000'] });
-    await expect(a.store.sync(LOOKS)).resolves.toMatchObject({ incarnation });
-  });
+  it.each([[['-wal']], [['-shm']], [['-wal', '-shm']]])(
+    'sees what other processes see soon after %j are deleted, also beside an idle session',
+    async (ends) => {
+      const file = newFile();
+      // as the heartbeat thread has it
+      const idle = open(new SqliteStore({ connection: `sqlite:${file}`, projectName: 'shop', subscribes: false }));
+      const { store, disconnected } = await listen(file);
+      await idle.store.sync(LOOKS);
+      for (const end of ends) rmSync(file + end);
+      await expect(store.sync(LOOKS)).rejects.toThrow(`the file ${file}${ends[0]} was deleted or replaced. Let no`);
+      const seen = () => store.sync(LOOKS).catch(() => undefined);
+      await until('it is connected', async () => (await seen()) !== undefined);
+      const ends_at = Date.now() + 10_000;
+      sqlElsewhere(file, `INSERT INTO singleton_job_leases VALUES ('shop', 'c.1@10000', ${String(ends_at)})`);
+      expect([...((await seen())?.leases.keys() ?? [])]).toEqual(['c.1@10000']);
+      expect(disconnected.length + idle.disconnected.length).toBeGreaterThan(1);
+    },
+  );
+
+  it.each([[['', '-wal', '-shm']], [['-wal', '-shm']]])(
+    'is on the new files when %j are deleted while it connects',
+    async (ends) => {
+      const file = newFile();
+      await (await listen(file)).store.close();
+      const old = new (await loadSqlite())(file);
+      old.exec('BEGIN IMMEDIATE');
+      const a = open(newStore(file));
+      await delay(50);
+      for (const end of ends) rmSync(file + end);
+      old.exec('ROLLBACK');
+      old.close();
+      const b = await listen(file);
+      await isListening(a);
+      expect(a.events).toEqual(['disconnected', 'connected', 'listening']);
+      const { incarnation } = await b.store.sync({ ...LOOKS, grant: ['b.1@10000'] });
+      await expect(a.store.sync(LOOKS)).resolves.toMatchObject({ incarnation });
+    },
+  );
 
   it('follows a link to the file, and notices that it leads to another one', async () => {
     const [file, link] = [newFile(), newFile()];

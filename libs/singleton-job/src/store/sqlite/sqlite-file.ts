@@ -13,6 +13,7 @@ import {
 import { createTables } from '../sql/sql-tables.js';
 import { misconfigured } from '../store-errors.js';
 import { networkAt } from './network-at.js';
+import { openFiles } from './open-files.js';
 
 /** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */
 interface Database {
@@ -40,7 +41,10 @@ export function resultCode(error: unknown): number | undefined {
 const BUSY = [5, 6];
 /** The event of a change comes before its commit can be read. */
 const READABLE_AFTER_MS = 10;
+/** How often a session without requests sees whether its files are still there. */
+const LOOK_EVERY_MS = 1_000;
 
+const LOOK = 'SELECT name FROM sqlite_master';
 const TABLES = [
   ...createTables(),
   'CREATE INDEX IF NOT EXISTS singleton_job_forget ON singleton_job_records (project, forget_at)',
@@ -62,18 +66,20 @@ interface SqliteFileParts extends SqlSessionParts {
  */
 export class SqliteFile extends SqlSession<SqliteFileParts> {
   readonly #database: Database;
-  readonly #inode: number;
+  /** Which files SQLite has open. Other processes open what is at these paths, and no other file has these inodes. */
+  readonly #inodes = new Map<string, bigint>();
   #watcher: FSWatcher | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(Database: DatabaseConstructor, parts: SqliteFileParts) {
     super(parts);
     this.#database = new Database(parts.path);
-    this.#inode = inodeOf(parts.path);
+    this.#note(parts.path);
   }
 
   /** A file that was made again has another id, and one that was copied back has another inode. */
   get dialect(): Dialect {
-    const server = `(SELECT id || '.${this.#inode}' FROM singleton_job_file)`;
+    const server = `(SELECT id || '.${this.#inodes.get(this.parts.path)}' FROM singleton_job_file)`;
     const now = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)";
     const orUpdate = 'ON CONFLICT DO UPDATE SET';
     return { begin: 'BEGIN IMMEDIATE', now, server, forUpdate: '', skipLocked: '', orUpdate, isLocked: () => false };
@@ -90,19 +96,28 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
       );
     await this.repeat(() => this.query('PRAGMA journal_mode = WAL'));
     await this.query('PRAGMA synchronous = FULL');
+    const [log, memory] = [`${realPath}-wal`, `${realPath}-shm`];
+    // opens both
+    await this.single(LOOK);
+    this.#note(log, memory);
+    // all sessions of a process share one: it stays until each of them has ended
+    const open = await openFiles();
+    if (open.has(realPath) && !open.has(memory)) throw new Error(`the file ${memory} was deleted or replaced`);
     await this.transaction(async (query) => {
       for (const table of TABLES) await query(table);
       await query('INSERT OR IGNORE INTO singleton_job_file VALUES (1, ?)', randomUUID());
     });
-    this.#watch(`${realPath}-wal`);
+    this.#watch(log);
+    // what it finds has ended the session
+    this.#timer = setInterval(() => void this.query(LOOK).catch(() => undefined), LOOK_EVERY_MS).unref();
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
   readonly query: Query = async (sql, ...values) => {
     try {
       // no other process would see what is written
-      if (inodeOf(this.parts.path) !== this.#inode)
-        throw new Error(`the file ${this.parts.path} was deleted or replaced`);
+      for (const [path, inode] of this.#inodes)
+        if (inodeOf(path) !== inode) throw new Error(`the file ${path} was deleted or replaced`);
       let index = 0;
       const text = sql.replaceAll('?', () => marksOf(values[index++]));
       return this.#database.prepare(text).all(...values.flat(2));
@@ -115,6 +130,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
 
   end(): void {
     this.#watcher?.close();
+    clearInterval(this.#timer);
     this.#database.close();
   }
 
@@ -126,6 +142,10 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
 
   protected isConflict(error: unknown): boolean {
     return BUSY.includes(resultCode(error) ?? 0);
+  }
+
+  #note(...paths: readonly string[]): void {
+    for (const path of paths) this.#inodes.set(path, inodeOf(path));
   }
 
   #watch(file: string): void {
@@ -145,6 +165,7 @@ function marksOf(value: SqlValue = null): string {
   return value.map((one) => (typeof one === 'object' && one !== null ? `(${marksOf(one)})` : '?')).join(', ');
 }
 
-function inodeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
+/** Beyond the numbers of JavaScript on some systems. */
+function inodeOf(path: string): bigint {
+  return statSync(path, { throwIfNoEntry: false, bigint: true })?.ino ?? 0n;
 }
