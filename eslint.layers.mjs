@@ -8,7 +8,7 @@ export const LAYERS = {
   options: ['base', 'advice', 'store'],
   jobs: ['base', 'advice', 'schedule', 'options'],
   leadership: ['base', 'store'],
-  locks: ['base', 'store', 'options', 'leadership'],
+  locks: ['base', 'advice', 'store', 'options', 'leadership'],
   runs: ['base', 'store', 'schedule', 'options', 'jobs', 'leadership'],
   'heartbeat-thread': ['base', 'store', 'leadership'],
   control: ['base', 'advice', 'log', 'store', 'options', 'jobs', 'leadership', 'locks', 'runs', 'heartbeat-thread'],

@@ -128,7 +128,6 @@ const PARTS: Row[] = [
   ['a zone with a typing mistake', { timeZone: 'Asia/Singapor' }],
   ['a space behind a zone', { timeZone: 'Europe/Berlin ' }],
   ['an option with a typing mistake', { lockExpiri: '9s' }],
-  ['a prefix', { keyPrefix: 'x:' }],
   ['a URL under another name', { redis: 'redis://cache' }],
 ];
 

@@ -1,32 +1,68 @@
 import { describe, expect, it } from '@jest/globals';
+import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
 import { didYouMean } from './suggest.js';
 
-/** The rows of a table: what was given, and the sentence about it. */
-function rowsOf(table: string): [given: string, sentence: string][] {
+/** Tests each row of a table: what was given, and the sentence about it, or nothing. */
+function advises(what: string, advise: (given: string) => string | undefined, table: string): void {
   const rows = table.trim().split('\n');
-  return rows.map((row) => {
-    const [given = '', sentence = ''] = row.split('→');
-    return [given.trim(), sentence.trim()];
+  const cells = rows.map((row) => row.split('→').map((cell) => cell.trim()) as [given: string, sentence: string]);
+  describe(what, () => {
+    it.each(cells)("such as '%s' has its sentence", (given, sentence) => {
+      expect(advise(given) ?? '').toBe(sentence);
+    });
   });
 }
 
-describe('a word that is none of those that are known', () => {
-  const KNOWN = ['lockExpiry', 'timeZone', 'timeout', 'jobs', 'store'];
+const KNOWN = ['lockExpiry', 'timeZone', 'timeout', 'jobs', 'store'];
 
-  it.each(
-    rowsOf(`
-      lockExpiri   → did you mean 'lockExpiry'?
-      lockexpiry   → did you mean 'lockExpiry'?
-      lockExpiryMs → did you mean 'lockExpiry'?
-      timezone     → did you mean 'timeZone'?
-      timeOut      → did you mean 'timeout'?
-      job          → did you mean 'jobs'?
-      interceptors → see the list
-      redis        → see the list
-      x            → see the list
-                   → see the list
-    `),
-  )("may be one that is misspelt: '%s'", (given, sentence) => {
-    expect(didYouMean(given, KNOWN, 'see the list')).toBe(sentence);
-  });
-});
+advises(
+  'a word that is none of those that are known',
+  (word) => didYouMean(word, KNOWN, 'see the list'),
+  `
+  lockExpiri   → did you mean 'lockExpiry'?
+  lockexpiry   → did you mean 'lockExpiry'?
+  lockExpiryMs → did you mean 'lockExpiry'?
+  timezone     → did you mean 'timeZone'?
+  timeOut      → did you mean 'timeout'?
+  job          → did you mean 'jobs'?
+  interceptors → see the list
+  redis        → see the list
+  x            → see the list
+               → see the list
+  `,
+);
+
+advises(
+  'an option that the module does not have',
+  (name) => MODULE_WORDS[name],
+  `
+  url       → set connection, as in connection: 'redis://host:6379' or connection: 'postgresql://user:password@host/database'
+  keyPrefix → the keys begin with projectName, so set that instead
+  nodes     → the nodes of a cluster belong in connection, as in connection: { nodes: ['redis://host:6379'] }
+  disabled  → say enabled: false
+  `,
+);
+
+advises(
+  'an option that a job does not have',
+  (name) => JOB_WORDS[name],
+  `
+  disabled          → write enabled with the opposite value, as in enabled: false
+  waitForCompletion → leave it out, because runs of a job never overlap; with overlap: 'cancel-other' a new tick aborts the run in flight
+  tz                → did you mean 'timeZone'?
+  utcOffset         → name the zone instead, as in timeZone: 'Asia/Singapore'; an offset knows no summer time
+  threshold         → misfireGrace says how late an occurrence may start; leave it out or use that
+  runOnInit         → write firstRun: 'now' for @Cron or @Interval: once on all replicas, with version also after a deploy
+  endDate           → let only of @Cron decide, as in only: (date) => date < END
+  limit             → count the runs in your database, and call pause() of SingletonJobRegistry after the last one
+  unrefTimeout      → no timer keeps the process alive after app.close(); leave it out
+  `,
+);
+
+advises(
+  'an option that a lock does not have',
+  (name) => LOCK_WORDS[name],
+  `
+  lockAtMostFor → a lock lives as long as the lease of its replica, so set lockExpiry of the module
+  `,
+);

@@ -28,7 +28,6 @@ describe('The request for a lock', () => {
     ['the function before the options', /options must be an object, got a function: write them before/, ['x', () => 1]],
     ['options that are none', /options must be an object/, ['x', 5]],
     ['an expiry of its own', noExpiry, ['x', { expiry: '30s' }]],
-    ['the word of another library', noExpiry, ['x', { lockAtMostFor: '5m' }]],
     ['a wait that is no duration', /wait must be a duration/, ['x', { wait: 'long' }]],
     ['a signal that is none', /signal must be an AbortSignal/, ['x', { signal: {} }]],
   ])('is refused with %s', (_what, message, [given, options]) => {

@@ -1,3 +1,4 @@
+import { LOCK_WORDS } from '../advice/option-words.js';
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
@@ -44,9 +45,6 @@ const LOCK_OPTIONS = {
   signal: { type: fromCode('signal', matching(isSignal, 'an AbortSignal', 'pass controller.signal')) },
 } as const satisfies Record<keyof LockOptions, OptionRow>;
 
-const NO_EXPIRY = 'a lock lives as long as the lease of its replica, so set lockExpiry of the module';
-const FIXES = { expiry: NO_EXPIRY, lockExpiry: NO_EXPIRY, ttl: NO_EXPIRY, lockAtMostFor: NO_EXPIRY };
-
 export type LockRequest = ReturnType<typeof readLockRequest>;
 
 /**
@@ -60,7 +58,7 @@ export function readLockRequest(key: unknown, given: unknown = {}) {
   const record = readKey(key, at('key'));
   if (!isObject(given))
     at('options').refuse(given, 'an object', "write them before the function, as in withLock(key, { wait: '5s' }, fn)");
-  const read = readOptions(LOCK_OPTIONS, isObject(given) ? given : {}, at, FIXES);
+  const read = readOptions(LOCK_OPTIONS, isObject(given) ? given : {}, at, LOCK_WORDS);
   const { waitMs, signal } = withDefaults(LOCK_OPTIONS, read);
   if (record === undefined || problems.length > 0) throw new InvalidLockError(problems);
   return { record, waitMs, signal };

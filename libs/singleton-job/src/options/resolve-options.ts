@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { MODULE_WORDS } from '../advice/option-words.js';
 import { messageOf } from '../base/errors/message-of.js';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { describeValue, isObject } from '../base/text/describe-value.js';
@@ -6,7 +7,7 @@ import { formatDuration } from '../base/text/duration.js';
 import { kindOf, type ReadConnection } from '../store/open-store.js';
 import { callConnection, readForEachClient, START_LIMIT_MS } from './connection/connection-function.js';
 import { checkThreadConnection } from './table/heartbeat-thread-option.js';
-import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './table/module-option-table.js';
+import { MODULE_OPTIONS } from './table/module-option-table.js';
 import { toNodeId } from './table/names.js';
 import { type Given, Place, readOptions, type Resolved, settable, withDefaults } from './table/option-table.js';
 import { type Overrides, readOverrides } from './variables/overrides.js';
@@ -90,7 +91,7 @@ function check(raw: Raw, variables: Variables = process.env, hostName = hostname
     const hasVariable = read !== undefined && settable(MODULE_OPTIONS).includes(key);
     return new Place(key, problems, hasVariable ? `${read.prefix}${optionInVariable(key)}` : undefined);
   };
-  const given = readOptions(MODULE_OPTIONS, raw, at, MODULE_OPTION_FIXES);
+  const given = readOptions(MODULE_OPTIONS, raw, at, MODULE_WORDS);
   const { jobs, ...resolved } = withDefaults(MODULE_OPTIONS, given);
   const variable = variables[ENABLED_VARIABLE] ?? '';
   const ofVariable = new Place(ENABLED_VARIABLE, problems);

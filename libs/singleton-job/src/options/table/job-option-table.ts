@@ -1,3 +1,4 @@
+import { JOB_WORDS, type OptionWords } from '../../advice/option-words.js';
 import { type ScheduleKind } from '../../base/events/run-info.js';
 import { type CronOptions, type FixedRateOptions, type JobOverrides } from '../job.options.js';
 import { expiry } from './module-option-table.js';
@@ -91,27 +92,11 @@ function fixFor([option, { kinds, isArgument }]: [string, JobOptionRow]): [strin
   return [option, isArgument === true ? 'it is the first argument of the decorator' : only];
 }
 
-const FIRST_RUN =
-  "write firstRun: 'now' for @Cron or @Interval: once on all replicas, with version also after a deploy";
-const ONLY = 'let only of @Cron decide, as in only: (date) => date < END';
-
-/** What to do instead of setting an option that is not possible here, such as one of `@nestjs/schedule`. */
-export const OPTION_FIXES: Readonly<Record<string, string>> = {
+/** What to do instead of setting an option that is not possible here. */
+export const OPTION_FIXES: OptionWords = {
+  ...JOB_WORDS,
   ...Object.fromEntries(Object.entries(JOB_OPTIONS).map(fixFor)),
   name: 'set the name in the decorator; an override is found by that name',
-  disabled: 'write enabled with the opposite value, as in enabled: false',
-  waitForCompletion:
-    "leave it out, because runs of a job never overlap; with overlap: 'cancel-other' a new tick aborts the run in flight",
-  tz: "did you mean 'timeZone'?",
-  utcOffset: "name the zone instead, as in timeZone: 'Asia/Singapore'; an offset knows no summer time",
-  threshold: 'misfireGrace says how late an occurrence may start; leave it out or use that',
-  runOnInit: FIRST_RUN,
-  immediate: FIRST_RUN,
-  immediately: FIRST_RUN,
-  startDate: ONLY,
-  endDate: ONLY,
-  limit: 'count the runs in your database, and call pause() of SingletonJobRegistry after the last one',
-  unrefTimeout: 'no timer keeps the process alive after app.close(); leave it out',
 };
 
 /** The name of the first argument of the decorator, in overrides. Undefined: it says nothing of a schedule. */

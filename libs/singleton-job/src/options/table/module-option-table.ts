@@ -68,19 +68,6 @@ export const MODULE_OPTIONS = {
   interceptors: { type: interceptors, default: Object.freeze([]) },
 } satisfies ModuleOptionTable;
 
-const IN_CONNECTION =
-  "set connection, as in connection: 'redis://host:6379' or connection: 'postgresql://user:password@host/database'";
-
-const PARTS_OF_CONNECTION = ['redis', 'postgres', 'url', 'host', 'port', 'user', 'username', 'password', 'database'];
-
-/** What to do instead of setting an option that there is not. */
-export const MODULE_OPTION_FIXES: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(PARTS_OF_CONNECTION.map((name) => [name, IN_CONNECTION])),
-  keyPrefix: 'the keys begin with projectName, so set that instead',
-  nodes: "the nodes of a cluster belong in connection, as in connection: { nodes: ['redis://host:6379'] }",
-  disabled: 'say enabled: false',
-};
-
 /** A list of objects, or of classes of providers. */
 function listOf<T>(
   is: (value: unknown) => value is T,

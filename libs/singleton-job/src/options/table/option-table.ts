@@ -1,3 +1,4 @@
+import { type OptionWords } from '../../advice/option-words.js';
 import { didYouMean } from '../../advice/suggest.js';
 import { describeValue } from '../../base/text/describe-value.js';
 
@@ -66,18 +67,18 @@ export class Place {
 
 /**
  * The options that are set and right. Each mistake is noted instead of thrown, so that all mistakes are reported at
- * once. Options that are not in the table are mistakes too. `fixes` has the fix for names that people expect here.
+ * once. Options that are not in the table are mistakes too. `words` has what people expect here.
  */
 export function readOptions<T extends OptionTable>(
   table: T,
   raw: Readonly<Record<string, unknown>>,
   at: (option: string) => Place,
-  fixes: Readonly<Record<string, string>> = {},
+  words: OptionWords = {},
 ): Given<T> {
   const options = Object.keys(table);
   for (const key of Object.keys(raw)) {
     if (raw[key] === undefined || options.includes(key)) continue;
-    const fix = Object.hasOwn(fixes, key) ? fixes[key] : undefined;
+    const fix = Object.hasOwn(words, key) ? words[key] : undefined;
     at(key).note(`is no option here: ${fix ?? didYouMean(key, options, `the options are ${options.join(', ')}`)}`);
   }
   const given: Record<string, unknown> = {};

@@ -1,7 +1,8 @@
+import { MODULE_WORDS } from '../../advice/option-words.js';
 import { didYouMean } from '../../advice/suggest.js';
 import { type SingletonJobOptions } from '../singleton-job.options.js';
 import { OPTION_FIXES, OVERRIDES } from '../table/job-option-table.js';
-import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from '../table/module-option-table.js';
+import { MODULE_OPTIONS } from '../table/module-option-table.js';
 import { type OptionTable, settable, type VariableKind } from '../table/option-table.js';
 import { ENABLED_VARIABLE, FROM_VARIABLES, type FromVariables, optionInVariable, type Variables } from './variables.js';
 
@@ -65,7 +66,7 @@ function mistakeIn(variable: string, form: string, table: OptionTable, prefix: s
     const url = `Put it into the URL of ${prefix}CONNECTION, as in redis://user:password@host:6379, or set it in code`;
     return `${variable}: ${what} cannot be set by a variable. ${option === 'connection' ? url : 'Set it in code'}`;
   }
-  const fixes = table === MODULE_OPTIONS ? MODULE_OPTION_FIXES : OPTION_FIXES;
+  const fixes = table === MODULE_OPTIONS ? MODULE_WORDS : OPTION_FIXES;
   const [, fix] = Object.entries(fixes).find(([other]) => optionInVariable(other) === form) ?? [];
   const start = variable.slice(0, -form.length);
   const forms = settable(table).map(optionInVariable);
