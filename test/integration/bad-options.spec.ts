@@ -104,13 +104,7 @@ const CONNECTIONS: Row[] = [
   ['a % in a password that cannot be decoded', { connection: 'postgresql://app:ab%cd@db/shop' }],
   ['a client of an ORM for PostgreSQL', { connection: { postgres: new DataSource() } }],
   ['a client of an ORM', { connection: new DataSource() }],
-  ...['username', 'dbname', 'pass', 'pwd', 'hostname'].map((name): Row => [
-    `${name} for PostgreSQL`,
-    { connection: { postgres: { [name]: 'app' } } },
-  ]),
-  ['a typing mistake in options of PostgreSQL', { connection: { postgres: { databse: 'shop' } } }],
   ['a URL of Redis for PostgreSQL', { connection: { postgres: { connectionString: 'redis://app:secret@cache' } } }],
-  ['an option that pg does not have', { connection: { postgres: { replicaSet: 'rs0' } } }],
   ['an empty host', { connection: { host: '' } }],
   ['an empty host beside a port', { connection: { host: '', port: 6379 } }],
   ['a port that is too large', { connection: { host: 'cache', port: 63_790 * 10 } }],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { MYSQL2, PG, unknownTo } from './client-words.js';
 import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
 import { didYouMean } from './suggest.js';
 
@@ -64,5 +65,31 @@ advises(
   (name) => LOCK_WORDS[name],
   `
   lockAtMostFor → a lock lives as long as the lease of its replica, so set lockExpiry of the module
+  `,
+);
+
+const ALL = 'write host, port, database, user and password, or';
+
+advises(
+  'an option that pg does not have',
+  (option) => unknownTo(PG, option),
+  `
+  username   → is no option of pg: write user
+  pass       → is no option of pg: write password
+  pwd        → is no option of pg: write password
+  hostname   → is no option of pg: write host
+  dbname     → is no option of pg: write database
+  url        → is no option of pg: write connectionString
+  databse    → is no option of pg: did you mean 'database'?
+  replicaSet → is no option of pg: ${ALL} connectionString, or pass a Pool of pg, whose options are not checked
+  `,
+);
+
+advises(
+  'an option that mysql2 does not have',
+  (option) => unknownTo(MYSQL2, option),
+  `
+  connectionString → is no option of mysql2: write uri
+  replicaSet       → is no option of mysql2: ${ALL} uri
   `,
 );

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../advice/suggest.js';
+import { type ClientWords, MYSQL2, NOT_OF_IOREDIS, PG, unknownTo } from '../../advice/client-words.js';
 import { describeUrl, describeValue, isPlainObject, isObject } from '../../base/text/describe-value.js';
 import { type ConnectionOptions, kindOf } from '../../store/open-store.js';
 import { pathOf } from '../../store/sqlite/path-of.js';
@@ -23,44 +23,8 @@ const PASSWORD_FIX =
   'write connection itself as a function, which is called for each new client, ' +
   'as in connection: async () => ({ …, password: await token() })';
 
-/** The options of a client of `pg`, and of its `Pool`. A test compares them with what the installed `pg` reads. */
-export const PG_OPTIONS: readonly string[] = (
-  'host port database user password ssl connectionString options application_name fallback_application_name ' +
-  'client_encoding connectionTimeoutMillis statement_timeout query_timeout lock_timeout ' +
-  'idle_in_transaction_session_timeout keepAlive keepAliveInitialDelayMillis enableChannelBinding sslnegotiation ' +
-  'replication binary pipeline stream types max min idleTimeoutMillis maxUses maxLifetimeSeconds allowExitOnIdle log ' +
-  'scramMaxIterations Promise Client verify onConnect poolSize'
-).split(' ');
-
-/** The options of `mysql2` for connections and pools. A test compares them with what the installed one knows. */
-export const MYSQL_OPTIONS: readonly string[] = (
-  'uri host port socketPath localAddress user password password1 password2 password3 passwordSha1 database ssl ' +
-  'connectTimeout charset charsetNumber compress connectAttributes authPlugins authSwitchHandler insecureAuth ' +
-  'enableCleartextPlugin enableKeepAlive keepAliveInitialDelay flags isServer stream pool infileStreamFactory ' +
-  'multipleStatements namedPlaceholders maxPreparedStatements queryFormat nestTables rowsAsArray typeCast timezone ' +
-  'dateStrings bigNumberStrings supportBigNumbers decimalNumbers stringifyObjects jsonStrings debug trace disableEval ' +
-  'connectionLimit maxIdle idleTimeout Promise queueLimit resetOnRelease waitForConnections gracefulEnd'
-).split(' ');
-
-/** Names that other clients and ORMs have for options of `pg` and `mysql2`. */
-const NAMES_ELSEWHERE = new Map(
-  Object.entries({
-    username: 'user',
-    pass: 'password',
-    pwd: 'password',
-    hostname: 'host',
-    dbname: 'database',
-    db: 'database',
-  }),
-);
-
-const URL_NAMES = ['url', 'uri', 'connectionString'];
-
 /** Options that say which server ioredis connects to. Without them it is localhost. */
 const REDIS_SERVER = ['host', 'port', 'path', 'sentinels', 'Connector'];
-
-/** Options of other clients. */
-const NOT_OF_REDIS = ['url', 'socket', 'hostname', 'user', 'database', 'connectionString', 'ssl'];
 
 /**
  * Reads `connection`. What a client itself would check is left to it. No message repeats a text that may contain a
@@ -141,7 +105,7 @@ function checkMysql({ mysql, ...others }: Options, connection: Place): void {
     );
   else {
     checkOptions(mysql, at);
-    checkNames(mysql, at, { client: 'mysql2', known: MYSQL_OPTIONS, url: 'uri' });
+    checkNames(mysql, at, MYSQL2);
     const { uri, ssl } = mysql;
     if (ssl === true) at.in('ssl').refuse(ssl, 'options of TLS', 'write ssl: {} to check the certificate');
     if (typeof uri === 'string') checkUrl(ssl === undefined ? uri : uri.replace(/\?.*$/s, ''), at.in('uri'));
@@ -162,24 +126,14 @@ function checkPostgres({ postgres, ...others }: Options, connection: Place): voi
       checkUrl(connectionString, at.in('connectionString'));
     else if (connectionString !== undefined)
       at.in('connectionString').refuse(connectionString, 'a URL of PostgreSQL', `write it as ${PG_URL}`);
-    const pool = ', or pass a Pool of pg, whose options are not checked';
-    checkNames(postgres, at, { client: 'pg', known: PG_OPTIONS, url: 'connectionString', pool });
+    checkNames(postgres, at, PG);
   } else if (!isPool(postgres))
     at.refuse(postgres, 'options of pg, or a Pool of pg', `pass its URL or options, as in connection: ${PG_FORMS}`);
 }
 
-/** A client of tomorrow may have others. */
-function checkNames(
-  options: Options,
-  at: Place,
-  { client, known, url, pool = '' }: { client: string; known: readonly string[]; url: string; pool?: string },
-): void {
-  const otherwise = `write host, port, database, user and password, or ${url}${pool}`;
+function checkNames(options: Options, at: Place, client: ClientWords): void {
   for (const key of Object.keys(options)) {
-    if (options[key] === undefined || known.includes(key)) continue;
-    const name = URL_NAMES.includes(key) ? url : NAMES_ELSEWHERE.get(key);
-    const fix = name === undefined ? didYouMean(key, known, otherwise) : `write ${name}`;
-    at.in(key).note(`is no option of ${client}: ${fix}`);
+    if (options[key] !== undefined && !client.options.includes(key)) at.in(key).note(unknownTo(client, key));
   }
 }
 
@@ -209,7 +163,7 @@ function isRedisClient(value: Options): boolean {
 /** Checks options of ioredis for one server. */
 function checkServer(connection: Options, at: Place): void {
   const hasServer = REDIS_SERVER.some((key) => (connection[key] ?? '') !== '');
-  const foreign = NOT_OF_REDIS.filter((key) => connection[key] !== undefined);
+  const foreign = NOT_OF_IOREDIS.filter((key) => connection[key] !== undefined);
   for (const key of foreign) at.in(key).note(`is no option of ioredis, which ignores it: ${KINDS_FIX}`);
   if (hasServer && typeof connection['connect'] !== 'function') checkOptions(connection, at);
   else if (foreign.length === 0) at.refuse(connection, KINDS, KINDS_FIX);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { MYSQL_OPTIONS, PG_OPTIONS } from './connection-option.js';
+import { MYSQL2, PG } from './client-words.js';
 
 const require = createRequire(import.meta.url);
 
@@ -21,7 +21,7 @@ function readByPg(): Set<string> {
 
 describe('The options of PostgreSQL that are known', () => {
   it('are all that pg reads', () => {
-    expect([...PG_OPTIONS].sort()).toEqual([...readByPg()].sort());
+    expect([...PG.options].sort()).toEqual([...readByPg()].sort());
   });
 });
 
@@ -29,6 +29,6 @@ describe('The options of MySQL that are known', () => {
   it('are all that mysql2 knows', () => {
     const config = join(dirname(require.resolve('mysql2')), 'lib/connection_config.js');
     const [, list = ''] = /validOptions = \{(.*?)\}/s.exec(readFileSync(config, 'utf8')) ?? [];
-    expect([...MYSQL_OPTIONS].sort()).toEqual([...list.matchAll(/(\w+): 1/g)].map(([, name]) => name).sort());
+    expect([...MYSQL2.options].sort()).toEqual([...list.matchAll(/(\w+): 1/g)].map(([, name]) => name).sort());
   });
 });
