@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { MYSQL2, PG, unknownTo } from './client-words.js';
 import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
 import { didYouMean } from './suggest.js';
+import { timeZoneFix } from './time-zones.js';
 
 /** Tests each row of a table: what was given, and the sentence about it, or nothing. */
 function advises(what: string, advise: (given: string) => string | undefined, table: string): void {
@@ -91,5 +92,23 @@ advises(
   `
   connectionString → is no option of mysql2: write uri
   replicaSet       → is no option of mysql2: ${ALL} uri
+  `,
+);
+
+const LETTERS = "such letters have several meanings or no summer time, so name a place, as in 'America/New_York'";
+const OFFSET = "an offset knows no summer time, so name a place, as in 'Europe/Berlin'";
+
+advises(
+  'a time zone that there is not',
+  timeZoneFix,
+  `
+  BST            → ${LETTERS}
+  est            → ${LETTERS}
+  GMT+2          → ${OFFSET}, or write 'Etc/GMT-2', where the sign is the other way round
+  -08:00         → ${OFFSET}, or write 'Etc/GMT+8', where the sign is the other way round
+  +05:30         → ${OFFSET}
+  Europe/Berln   → did you mean 'Europe/Berlin'?
+  Asia/Singapor  → did you mean 'Asia/Singapore'?
+                 → use a name such as 'UTC' or 'Asia/Singapore'
   `,
 );

@@ -1,5 +1,6 @@
+import { timeZoneFix } from '../../advice/time-zones.js';
 import { durationFix, formatDuration, parseDuration } from '../../base/text/duration.js';
-import { isTimeZone, timeZoneFix } from './is-time-zone.js';
+import { isTimeZone } from './is-time-zone.js';
 import { type OptionType, type Place, type Reader } from './option-table.js';
 
 /** A larger number was hardly meant as seconds. */
