@@ -15,7 +15,8 @@ export { type InterceptedRun, type RunInterceptor } from './base/events/run-inte
 export { LockHandle } from './locks/lock-handle.js';
 export { type LockKey, type LockOptions } from './locks/lock-request.js';
 export { LockService } from './locks/lock.service.js';
-export { type Duration, duration } from './base/text/duration.js';
+export { type Duration } from './base/text/duration.js';
+export { duration } from './options/duration.js';
 export {
   type CronOptions,
   type FixedRateOptions,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MYSQL2, PG, unknownTo } from './client-words.js';
+import { durationFix } from './durations.js';
 import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
 import { didYouMean } from './suggest.js';
 import { timeZoneFix } from './time-zones.js';
@@ -110,5 +111,31 @@ advises(
   Europe/Berln   → did you mean 'Europe/Berlin'?
   Asia/Singapor  → did you mean 'Asia/Singapore'?
                  → use a name such as 'UTC' or 'Asia/Singapore'
+  `,
+);
+
+/** What is no text in a table of texts. */
+const VALUES = new Map<string, unknown>([
+  ['undefined', undefined],
+  ['true', true],
+  ['NaN', Number.NaN],
+  ['Infinity', Infinity],
+  ['10000.5', 10_000.5],
+]);
+
+advises(
+  'a duration that is none',
+  (given) => durationFix(VALUES.has(given) ? VALUES.get(given) : given),
+  `
+            → give it a value, or leave the option out
+  undefined → give it
+  30        → add a unit, as in '30s' or '30ms'
+  -1s       → it cannot be negative
+  0 3 * * * → a cron expression belongs in @Cron
+  NaN       → look where it is computed; Number(undefined) is NaN
+  10000.5   → round it to whole milliseconds
+  Infinity  → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
+  true      → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
+  5 sec     → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
   `,
 );

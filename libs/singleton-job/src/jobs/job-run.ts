@@ -1,9 +1,10 @@
 import { LeaseLostError } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
 import { type InterceptedRun } from '../base/events/run-interceptor.js';
-import { type Duration, millisecondsOf } from '../base/text/duration.js';
+import { type Duration } from '../base/text/duration.js';
 import { type Clock } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
+import { millisecondsOf } from '../options/duration.js';
 
 /** The state of a run that a {@link JobRun} reads. */
 export interface RunControl {

@@ -1,10 +1,7 @@
-import { InvalidOptionsError } from '../errors/mistakes.errors.js';
-import { describeValue } from './describe-value.js';
-
 /**
  * A length of time: whole milliseconds as a number, or a whole number with a unit as a string: `'500ms'`, `'3s'`,
  * `'5m'` (minutes), `'2h'`, `'1d'`. At least one millisecond unless an option says that zero is allowed. For a text
- * that is known only at run time, such as that of a variable, see {@link duration}.
+ * that is known only at run time, such as that of a variable, see `duration()`.
  */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
@@ -12,46 +9,11 @@ const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as c
 
 const PATTERN = /^(?<count>\d+)(?<unit>ms|s|m|h|d)$/;
 
-/**
- * Checks a text that is known only at run time.
- *
- * @throws InvalidOptionsError if it is no duration
- * @example `@FixedRate(duration(process.env.PERIOD ?? '5m'))`
- */
-export function duration(text: string): Duration {
-  millisecondsOf(text, 'duration()');
-  return text as Duration;
-}
-
-/**
- * The milliseconds of what a method of the library, `whose`, was given.
- *
- * @throws InvalidOptionsError if it is no duration
- */
-export function millisecondsOf(value: unknown, whose: string): number {
-  const ms = parseDuration(value);
-  if (ms !== undefined) return ms;
-  const problem = `${whose} must be given a text such as '500ms', '3s' or '5m', got ${describeValue(value)}`;
-  throw new InvalidOptionsError([`${problem}: ${durationFix(value)}`]);
-}
-
 /** The milliseconds of a duration; undefined if it is none. Zero is a duration: callers that need more check it. */
 export function parseDuration(value: unknown): number | undefined {
   const groups = typeof value === 'string' ? PATTERN.exec(value)?.groups : undefined;
   const ms = groups === undefined ? value : Number(groups['count']) * UNIT_MS[groups['unit'] as keyof typeof UNIT_MS];
   return typeof ms === 'number' && Number.isSafeInteger(ms) ? ms : undefined;
-}
-
-/** How to turn what {@link parseDuration} refused into a duration. */
-export function durationFix(value: unknown): string {
-  if (value === undefined) return 'give it';
-  if (value === '') return 'give it a value, or leave the option out';
-  if (typeof value === 'string' && /^\d+$/.test(value)) return `add a unit, as in '${value}s' or '${value}ms'`;
-  if (typeof value === 'string' && value.startsWith('-')) return 'it cannot be negative';
-  if (typeof value === 'string' && value.trim().split(/\s+/).length >= 5) return 'a cron expression belongs in @Cron';
-  if (typeof value === 'number' && Number.isNaN(value)) return 'look where it is computed; Number(undefined) is NaN';
-  if (typeof value === 'number' && Number.isFinite(value)) return 'round it to whole milliseconds';
-  return "write it as 500, '500ms', '3s', '5m', '2h' or '1d'";
 }
 
 /** Milliseconds as a person writes them: `250ms`, `1.5s`, `9s`, `5m`, `2h`, `1d`. */

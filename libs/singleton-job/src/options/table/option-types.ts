@@ -1,5 +1,6 @@
+import { durationFix } from '../../advice/durations.js';
 import { timeZoneFix } from '../../advice/time-zones.js';
-import { durationFix, formatDuration, parseDuration } from '../../base/text/duration.js';
+import { formatDuration, parseDuration } from '../../base/text/duration.js';
 import { isTimeZone } from './is-time-zone.js';
 import { type OptionType, type Place, type Reader } from './option-table.js';
 
