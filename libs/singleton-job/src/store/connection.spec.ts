@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asStoreError, StoreError } from '../base/errors/store.error.js';
-import { Connection, connectLimitMs, type Lost } from './connection.js';
+import { Connection, connectLimitMs, delayAfterTimeouts, type Failures, type Lost } from './connection.js';
+import { NoAnswerError } from './silence-watchdog.js';
 
 function setup() {
   const server = { refuses: false };
   const sessions: Lost[] = [];
   const events: string[] = [];
+  const failures: Failures[] = [];
   const connection = new Connection({
     newSession: (lost) => {
       sessions.push(lost);
@@ -14,8 +16,8 @@ function setup() {
     },
     toError: (error, request = 'not sent') =>
       error instanceof StoreError ? error : new StoreError('STORE_UNREACHABLE', `${request}: ${String(error)}`),
-    delayMs: (failures) => {
-      events.push(`failures: ${String(failures)}`);
+    delayMs: (since) => {
+      failures.push(since);
       return 100;
     },
     onReady: () => events.push('ready'),
@@ -23,10 +25,10 @@ function setup() {
   });
   const ask = (answer = Promise.resolve('answered')) =>
     connection.send('ask', () => answer).catch((error: unknown) => asStoreError(error).message);
-  const lose = (why: string) => {
-    sessions.at(-1)?.(new Error(why));
+  const lose = (why: unknown) => {
+    sessions.at(-1)?.(why);
   };
-  return { connection, server, sessions, events, ask, lose };
+  return { connection, server, sessions, events, failures, ask, lose };
 }
 
 beforeEach(() => {
@@ -66,11 +68,11 @@ describe('A connection', () => {
     const closed = new Promise<string>((_resolve, reject) => setTimeout(reject, 10, new Error('closed')));
     const answer = ask(closed);
     await jest.advanceTimersByTimeAsync(5);
-    lose('no answer');
-    lose('closed');
+    lose(new Error('no answer'));
+    lose(new Error('closed'));
     await jest.advanceTimersByTimeAsync(200);
     expect(await answer).toBe('ask: Error: no answer');
-    expect(events).toEqual(['ready', 'ended', 'failures: 0', 'not sent: Error: no answer', 'ready']);
+    expect(events).toEqual(['ready', 'ended', 'not sent: Error: no answer', 'ready']);
     await connection.close();
   });
 
@@ -79,22 +81,29 @@ describe('A connection', () => {
     connection.open();
     await jest.advanceTimersByTimeAsync(0);
     await Promise.all([connection.close(), connection.close()]);
-    lose('closed');
+    lose(new Error('closed'));
     connection.open();
     await jest.advanceTimersByTimeAsync(1_000);
     expect([sessions.length, events]).toEqual([1, ['ready', 'ended']]);
   });
 
-  it('counts the failures since the last answer, for the next delay', async () => {
-    const { connection, events, ask, lose } = setup();
+  it('counts the failures since the last answer, and of them the time-outs in a row', async () => {
+    const { connection, failures, ask, lose } = setup();
     connection.open();
-    for (const isAnswered of [false, false, true, false]) {
+    const [reset, silent] = [new Error('reset'), new NoAnswerError('no answer')];
+    for (const reason of [reset, silent, silent, undefined, silent, reset, silent]) {
       await jest.advanceTimersByTimeAsync(100);
-      if (isAnswered) await ask();
-      lose('reset');
+      if (reason === undefined) await ask();
+      else lose(reason);
     }
-    const counts = events.flatMap((event) => /\d/.exec(event)?.map(Number) ?? []);
-    expect(counts).toEqual([0, 1, 0, 1]);
+    expect(failures.map(({ before, timeouts }) => [before, timeouts])).toEqual([
+      [0, 0],
+      [1, 1],
+      [2, 2],
+      [0, 1],
+      [1, 0],
+      [2, 1],
+    ]);
     await connection.close();
   });
 });
@@ -109,4 +118,13 @@ it.each([
   [0, 10_000, 2_500],
 ])('With a time-out of %p and a lockExpiry of %i ms an attempt to connect may take %i ms', (given, lifeMs, limitMs) => {
   expect(connectLimitMs(given, lifeMs)).toBe(limitMs);
+});
+
+it.each([
+  [0, undefined],
+  [2, undefined],
+  [3, 5_000],
+  [9, 5_000],
+])('After %i time-outs in a row, and any other failures, the next attempt is late by %p ms', (timeouts, delayMs) => {
+  expect(delayAfterTimeouts({ before: 9, timeouts })).toBe(delayMs);
 });

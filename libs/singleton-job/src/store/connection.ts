@@ -1,5 +1,6 @@
 import { StoreError } from '../base/errors/store.error.js';
 import { untraced } from '../base/time/untraced.js';
+import { NoAnswerError } from './silence-watchdog.js';
 
 /** One connection to a server, until it ends. */
 export interface Session {
@@ -12,14 +13,22 @@ export interface Session {
 /** Called when a session ends, with the reason. */
 export type Lost = (reason: unknown) => void;
 
+/** What happened since a request was answered. */
+export interface Failures {
+  /** Sessions that ended, and attempts that failed, before the last one. */
+  readonly before: number;
+  /** How many of them in a row, up to the last one, got no answer. */
+  readonly timeouts: number;
+}
+
 /** What a connection needs of its store. */
 export interface ConnectionParts<S extends Session> {
   /** A session that is not connected yet. Called for each attempt. */
   readonly newSession: (lost: Lost) => Promise<S>;
   /** `request` is what was sent. Left out: there is no connection. */
   readonly toError: (error: unknown, request?: string) => StoreError;
-  /** How long to wait for the next attempt, after so many failures since a request was answered. */
-  readonly delayMs: (failures: number, reason: unknown) => number;
+  /** How long to wait for the next attempt. */
+  readonly delayMs: (failures: Failures) => number;
   readonly onReady: () => void;
   /** A session ended, or an attempt failed. */
   readonly onLost: (error: StoreError) => void;
@@ -34,6 +43,17 @@ export function connectLimitMs(given: unknown, shortestLifeMs: number): number {
   return own > 0 ? Math.min(own, shortestLifeMs / 3) : Math.min(2_500, shortestLifeMs / 4);
 }
 
+const MAX_QUICK_TIMEOUTS = 2;
+const TIMEOUT_DELAY_MS = 5_000;
+
+/**
+ * Each time-out may have left a statement on a server that does not notice that its client is gone: it waits there, or
+ * keeps rows locked. So the third one in a row makes the next attempt late. Undefined: it is not late.
+ */
+export function delayAfterTimeouts({ timeouts }: Failures): number | undefined {
+  return timeouts > MAX_QUICK_TIMEOUTS ? TIMEOUT_DELAY_MS : undefined;
+}
+
 const NOT_OPEN = new StoreError('STORE_UNREACHABLE', 'the store is not open', { wasSent: false });
 
 /** Keeps a session from `open()` to `close()`: it replaces each one that ends. */
@@ -42,7 +62,7 @@ export class Connection<S extends Session> {
   #session: S | undefined;
   /** Why requests cannot be sent. */
   #reason: unknown = NOT_OPEN;
-  #failures = 0;
+  #failures: Failures = { before: 0, timeouts: 0 };
   #retry: NodeJS.Timeout | undefined;
   #endFirstAttempt: () => void = () => undefined;
   readonly #firstAttempt = new Promise<void>((resolve) => (this.#endFirstAttempt = resolve));
@@ -75,7 +95,7 @@ export class Connection<S extends Session> {
     if (session === undefined) throw this.parts.toError(this.#reason);
     try {
       const answer = await untraced(() => task(session));
-      this.#failures = 0;
+      this.#failures = { before: 0, timeouts: 0 };
       return answer;
     } catch (error: unknown) {
       // the request knows only that the connection ended; the connection knows why
@@ -114,7 +134,10 @@ export class Connection<S extends Session> {
     this.#reason = reason;
     void session?.end();
     this.#endFirstAttempt();
-    this.#retry = setTimeout(() => void this.#connect(), this.parts.delayMs(this.#failures++, reason));
+    const { before, timeouts } = this.#failures;
+    const failures = { before, timeouts: reason instanceof NoAnswerError ? timeouts + 1 : 0 };
+    this.#failures = { ...failures, before: before + 1 };
+    this.#retry = setTimeout(() => void this.#connect(), this.parts.delayMs(failures));
     this.parts.onLost(this.parts.toError(reason));
   }
 

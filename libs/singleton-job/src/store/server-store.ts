@@ -1,5 +1,5 @@
 import { type StoreError } from '../base/errors/store.error.js';
-import { Connection, type ConnectionParts, type Lost, type Session } from './connection.js';
+import { Connection, type ConnectionParts, type Failures, type Lost, type Session } from './connection.js';
 import { LEAST_LOCK_EXPIRY_MS, lifeOf } from './lease-id.js';
 import { Listeners } from './listeners.js';
 import { type CasRequest, type Store, type StoreListener, type SyncRequest, type SyncResult } from './store.js';
@@ -69,8 +69,8 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   /** How long nothing may arrive while a request waits for its answer. */
   protected readonly silenceMs = (): number => Math.min(1_500, this.shortestLifeMs / 5);
 
-  protected delayMs(...[failures]: Parameters<ConnectionParts<S>['delayMs']>): number {
-    return Math.min(50 * 2 ** failures, this.silenceMs() / 3) * (0.5 + Math.random() / 2);
+  protected delayMs({ before }: Failures): number {
+    return Math.min(50 * 2 ** before, this.silenceMs() / 3) * (0.5 + Math.random() / 2);
   }
 
   protected newConnection(parts: Pick<ConnectionParts<S>, 'newSession' | 'onReady' | 'onLost'>): Connection<S> {

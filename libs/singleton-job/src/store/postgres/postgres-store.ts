@@ -1,10 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type StoreError } from '../../base/errors/store.error.js';
-import { type Lost } from '../connection.js';
+import { delayAfterTimeouts, type Failures, type Lost } from '../connection.js';
 import { CHECK_EVERY_MS, HintingStore } from '../hinting-store.js';
 import { namesIn } from '../hints.js';
 import { type ServerStoreOptions } from '../server-store.js';
-import { NoAnswerError } from '../silence-watchdog.js';
 import { misconfigured } from '../store-errors.js';
 import { type CasRequest, type StoredRecord, type SyncRequest, type SyncResult } from '../store.js';
 import { newClient, type PostgresConnectionOptions } from './postgres-client.js';
@@ -29,13 +28,6 @@ type SyncAnswer = Pick<SyncResult, 'time' | 'incarnation'> & {
  * where another application holds that lock.
  */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '250ms', true), pg_notify($1, $2)`;
-
-/**
- * After so many failures in a row, the next time-out makes a connection late: each may have left a process with row
- * locks on the server.
- */
-const MOST_TIMEOUTS = 2;
-const TIMEOUT_DELAY_MS = 5_000;
 
 const BY_POOLER =
   'a pooler in transaction mode accepts LISTEN and delivers nothing: connect to the server itself, or to a pooler in session mode';
@@ -117,9 +109,8 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
     return postgresError(error, this.#schema, this.#server?.role, request);
   }
 
-  protected override delayMs(failures: number, reason: unknown): number {
-    const isLate = reason instanceof NoAnswerError && failures >= MOST_TIMEOUTS;
-    return isLate ? TIMEOUT_DELAY_MS : super.delayMs(failures, reason);
+  protected override delayMs(failures: Failures): number {
+    return delayAfterTimeouts(failures) ?? super.delayMs(failures);
   }
 
   async #sessionOf(lost: Lost, prepare: (session: PostgresSession) => Promise<void>): Promise<PostgresSession> {
