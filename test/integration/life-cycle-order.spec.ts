@@ -5,7 +5,7 @@ import { deferred } from '../support/deferred.js';
 import { startApplication } from '../support/nest-application.js';
 import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
 
-const HOOKS = ['onModuleInit', 'onApplicationBootstrap', 'onModuleDestroy', 'onApplicationShutdown'] as const;
+const HOOKS = ['onModuleInit', 'onApplicationBootstrap', 'onModuleDestroy', 'beforeApplicationShutdown'] as const;
 
 /** Notes the provider and the hook for every hook that Nest calls. */
 const order: string[] = [];

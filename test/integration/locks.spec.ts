@@ -1,9 +1,25 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { Injectable, type ModuleMetadata, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import {
+  Controller,
+  Injectable,
+  type ModuleMetadata,
+  type OnModuleDestroy,
+  type OnModuleInit,
+  Sse,
+} from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { NEVER, type Observable } from 'rxjs';
 import { SystemClock } from '../../libs/singleton-job/src/base/time/system-clock.js';
 import { until } from '../../tools/replicas/until.js';
 import { startDisabled } from '../support/nest-application.js';
-import { FixedRate, type LockHandle, LockLostError, LockService, type SingletonJobOptions } from 'nestjs-singleton-job';
+import {
+  FixedRate,
+  type LockHandle,
+  LockLostError,
+  LockService,
+  SingletonJobModule,
+  type SingletonJobOptions,
+} from 'nestjs-singleton-job';
 import { FaultyServer, MemoryStore } from 'nestjs-singleton-job/testing';
 
 async function start(root: ModuleMetadata, options: Partial<SingletonJobOptions>) {
@@ -87,5 +103,26 @@ describe('LockService in an application', () => {
     expect([...records.keys()].sort()).toEqual(['last-words:lock', 'nightly-import:lock', 'price-tick:job']);
     expect([...records.values()].filter(({ value }) => value.includes('holder'))).toEqual([]);
     expect([...leases]).toEqual([]);
+  });
+
+  it('ends its locks at a stop while Nest still waits for a request', async () => {
+    @Controller()
+    class Feed {
+      @Sse('feed')
+      follow(): Observable<never> {
+        return NEVER;
+      }
+    }
+    const imports = [SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' })];
+    const module = await Test.createTestingModule({ imports, controllers: [Feed] }).compile();
+    const app = module.createNestApplication();
+    await app.listen(0, '127.0.0.1');
+    const response = await fetch(`${await app.getUrl()}/feed`);
+    const lock = await app.get(LockService).tryAcquire('import');
+
+    const closed = app.close();
+    await until('the lock is told', () => lock?.signal.aborted === true);
+    await response.body?.cancel();
+    await closed;
   });
 });

@@ -1,4 +1,5 @@
 import {
+  type BeforeApplicationShutdown,
   type ConfigurableModuleAsyncOptions,
   ConfigurableModuleBuilder,
   type DynamicModule,
@@ -7,7 +8,6 @@ import {
   Logger,
   Module,
   type OnApplicationBootstrap,
-  type OnApplicationShutdown,
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
@@ -95,7 +95,7 @@ const IN_MEMORY = "store: 'memory' is seen by this process only: with a second r
 })
 export class SingletonJobModule
   extends ConfigurableModuleClass
-  implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
+  implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown
 {
   /** Marks this class as the module for other copies of the library. */
   static readonly [MODULE_MARK] = true;
@@ -213,8 +213,11 @@ export class SingletonJobModule
     await this.services.pool.stop();
   }
 
-  /** `onModuleDestroy` of every provider has run, so none needs a lock any more. */
-  async onApplicationShutdown(): Promise<void> {
+  /**
+   * `onModuleDestroy` of every provider has run, so none needs a lock any more. Not in a later hook: before that Nest
+   * waits for open requests, which may last until SIGKILL.
+   */
+  async beforeApplicationShutdown(): Promise<void> {
     await this.services.locks.close();
     await this.services.pool.close();
   }
