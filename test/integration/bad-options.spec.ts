@@ -114,6 +114,7 @@ const PARTS: Row[] = [
   ['a store that is none', { store: {} }],
   ['a URL for a store', { store: 'redis://user:secret@cache?password=secret' }],
   ['observers without brackets', { observers: { runFailed: () => undefined } }],
+  ['an observer whose methods are no events', { observers: [{ onRunFailed: () => undefined }] }],
   ['an observer that is a function', { observers: [() => undefined] }],
   ['a space behind a zone', { timeZone: 'Europe/Berlin ' }],
   ['an option with a typing mistake', { lockExpiri: '9s' }],

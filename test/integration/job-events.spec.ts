@@ -69,6 +69,18 @@ describe('A method with @OnJobEvent', () => {
     expect(await problemsOf(startDisabled({ providers: [Alerts] }))).toMatchSnapshot();
   });
 
+  it('of a class that is no provider leads to a line at the start', async () => {
+    class Forgotten {
+      @OnJobEvent('runFailed')
+      alert(): void {}
+    }
+    await using started = await startDisabled({ providers: [Report] });
+    const lines = started.logger.lines.filter((line) => line.includes('@OnJobEvent'));
+    expect(lines).toEqual([expect.stringMatching(/^log: these have .* no events here: .*Forgotten.* Add them to the/)]);
+    expect(lines.join()).not.toContain('Report');
+    expect(new Forgotten()).toBeDefined();
+  });
+
   it('must name an event that exists', async () => {
     @Injectable()
     class Alerts {

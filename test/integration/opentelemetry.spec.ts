@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { type DataPoint, DataPointType, MeterProvider, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { metricsObserver } from '../../libs/singleton-job/src/opentelemetry/metrics-observer.js';
@@ -83,6 +84,15 @@ describe('the metrics', () => {
 });
 
 describe('an application that imports the module', () => {
+  it.each<[string, number, Parameters<typeof SingletonJobOpenTelemetryModule.forRoot>[0]]>([
+    ['logs one warning without an SDK', 1, {}],
+    ['logs none if it has a provider of metrics', 0, { meterProvider: metered().meterProvider }],
+    ['logs none if it has a provider of traces', 0, { tracerProvider: new NodeTracerProvider() }],
+  ])('%s', async (_, count, options) => {
+    await using started = await startDisabled({ imports: [SingletonJobOpenTelemetryModule.forRoot(options)] });
+    expect(started.logger.lines.filter((line) => line.includes('no SDK of OpenTelemetry'))).toHaveLength(count);
+  });
+
   it('has metrics without another entry in its options', async () => {
     @Injectable()
     class Report {

@@ -56,6 +56,24 @@ describe('SingletonJobRegistry', () => {
     ]);
   });
 
+  it('says of a trigger in a hook before the start that the jobs have not started', async () => {
+    let reason: string | undefined;
+    @Injectable()
+    class Report implements OnApplicationBootstrap {
+      constructor(private readonly jobs: SingletonJobRegistry) {
+        jobs.register(BEAT);
+      }
+
+      async onApplicationBootstrap(): Promise<void> {
+        const result = await this.jobs.trigger('beat');
+        reason = result.started ? undefined : result.reason;
+      }
+    }
+    await using application = await startDisabled({ providers: [Report] }, { enabled: true, store: 'memory' });
+    expect(application.jobs()).toEqual([]);
+    expect(reason).toBe('not-started');
+  });
+
   it('refuses a name that a decorated job has, naming both places', async () => {
     @Injectable()
     class Registrar {

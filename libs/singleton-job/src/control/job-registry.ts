@@ -88,7 +88,9 @@ export class SingletonJobRegistry {
    * if (!result.started) console.log(result.reason, result.leader);
    */
   async trigger(name: string): Promise<TriggerResult> {
-    return this.#commands.trigger(this.#connected(name));
+    const result = await this.#commands.trigger(this.#connected(name));
+    const isTooEarly = this.pool.state === 'new' && !result.started && result.reason === 'no-answer';
+    return isTooEarly ? { ...result, reason: 'not-started' } : result;
   }
 
   /**

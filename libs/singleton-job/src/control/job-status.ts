@@ -140,10 +140,13 @@ export type TriggerResult =
        * - `lease-unconfirmed`: the leader starts no run at the moment, because it stops or its lease is in doubt.
        * - `unreachable`: the store did not answer, so no replica was asked.
        * - `stopping`: this process has stopped and closed its connections, so no replica was asked.
+       * - `not-started`: no replica leads, and the jobs of this application begin after `onApplicationBootstrap` of its
+       *   other providers;
        * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the run has started
        *   all the same. After the 2 s no replica starts it any more.
        */
-      readonly reason: 'running' | 'paused' | 'lease-unconfirmed' | 'unreachable' | 'stopping' | 'no-answer';
+      readonly reason:
+        'running' | 'paused' | 'lease-unconfirmed' | 'unreachable' | 'stopping' | 'not-started' | 'no-answer';
       /** The leader as this replica knows it. Null: none is known. */
       readonly leader: string | null;
       /** The replica that answered. Null: none did. */

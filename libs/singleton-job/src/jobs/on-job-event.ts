@@ -4,6 +4,8 @@ import { MemberMetadata } from './member-metadata.js';
 
 /** The names of events. */
 export const EVENTS = new MemberMetadata<string>('events');
+/** The prototypes of all classes with such a method, of which an application may lack one. */
+export const CLASSES_WITH_EVENTS = new Set<object>();
 
 /**
  * Calls the method for each event of this name on this replica. The class must be a singleton provider or a controller.
@@ -21,5 +23,7 @@ export const EVENTS = new MemberMetadata<string>('events');
 export function OnJobEvent<E extends keyof JobEvents>(event: E): JobDecorator<JobEvents[E]> {
   return (target, method) => {
     EVENTS.record(target, method, event);
+    // a decorator of a static member gets the class, and is a mistake
+    if (typeof target === 'object') CLASSES_WITH_EVENTS.add(target);
   };
 }

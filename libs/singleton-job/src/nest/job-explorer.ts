@@ -6,7 +6,7 @@ import { type Job } from '../jobs/job.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { RESOLVED_OPTIONS } from '../options/tokens.js';
 import { jobsOf, type ProviderRef } from './decorated-methods.js';
-import { eventMethodsOf } from './event-methods.js';
+import { eventMethodsOf, unheardClasses } from './event-methods.js';
 import { methodsOfNestSchedule, SCHEDULE_MODULE_OPTIONS } from './nest-schedule.js';
 
 type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
@@ -34,6 +34,8 @@ export class JobExplorer {
     const providers = this.#providers();
     const { jobs, named } = jobsOf(providers, registered, this.options, problems);
     const eventMethods = providers.flatMap((provider) => eventMethodsOf(provider, problems));
+    const unheard = unheardClasses(providers);
+    if (unheard !== undefined) this.#logger.log(unheard);
     // a job with a mistake may be the one that is meant
     if (problems.length === 0) for (const warning of unknownOverrides(named, this.options)) this.#logger.warn(warning);
     return { jobs, eventMethods, nestSchedule: this.#nestSchedule(providers) };

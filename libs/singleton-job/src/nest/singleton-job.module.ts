@@ -28,8 +28,8 @@ import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
 import { ENABLED_VARIABLE, misspeltVariables } from '../options/variables/variables.js';
 import { describeJobs, oddJobs } from './describe-jobs.js';
 import { JobExplorer } from './job-explorer.js';
+import { watchInitialisation, watchShutdownHooks } from './late-warnings.js';
 import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
-import { watchShutdownHooks } from './shutdown-hooks.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOptions>({
   optionsInjectionToken: SINGLETON_JOB_OPTIONS,
@@ -101,7 +101,8 @@ export class SingletonJobModule
   static readonly [MODULE_MARK] = true;
 
   readonly #logger = new Logger(SingletonJobModule.name);
-  #unwatchHooks: (() => void) | undefined;
+  /** Cancels a warning that is to come. */
+  #cancelWarning = watchInitialisation(this.#logger);
 
   /** Called by Nest. @internal */
   constructor(
@@ -139,6 +140,7 @@ export class SingletonJobModule
 
   /** All providers exist: finds the jobs. */
   async onModuleInit(): Promise<void> {
+    this.#cancelWarning();
     const { options, services } = this;
     const { pool } = services;
     const mistakes: { jobs: string[]; interceptors: string[] } = { jobs: [], interceptors: [] };
@@ -204,12 +206,12 @@ export class SingletonJobModule
     const { pool } = this.services;
     pool.start();
     if (pool.state !== 'started') return;
-    this.#unwatchHooks = watchShutdownHooks(() => pool.jobs, this.#logger);
+    this.#cancelWarning = watchShutdownHooks(() => pool.jobs, this.#logger);
   }
 
   /** Jobs end first, while what they use is still open. */
   async onModuleDestroy(): Promise<void> {
-    this.#unwatchHooks?.();
+    this.#cancelWarning();
     await this.services.pool.stop();
   }
 

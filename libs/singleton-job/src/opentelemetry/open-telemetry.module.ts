@@ -1,5 +1,5 @@
-import { type DynamicModule, Inject, Module, type OnApplicationShutdown, Optional } from '@nestjs/common';
-import { metrics, trace } from '@opentelemetry/api';
+import { type DynamicModule, Inject, Logger, Module, type OnApplicationShutdown, Optional } from '@nestjs/common';
+import { createNoopMeter, metrics, ProxyTracerProvider, trace, type TracerProvider } from '@opentelemetry/api';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type Services, SERVICES } from '../control/create-services.js';
 import { metricsObserver } from './metrics-observer.js';
@@ -9,6 +9,10 @@ import { spanInterceptor } from './span-interceptor.js';
 const IMPORTED_TWICE =
   'SingletonJobOpenTelemetryModule must be imported once, got it with and without forRoot(), or with forRoot() twice: ' +
   'keep one import, because each would count every run';
+
+const NO_SDK =
+  'no SDK of OpenTelemetry is registered, so no metrics and no spans are exported: start it before the application, ' +
+  'as in docs/observability.md, or pass the providers to forRoot()';
 
 /** The replicas whose metrics are exported. */
 const MEASURED = new WeakSet<Services>();
@@ -34,7 +38,9 @@ export class SingletonJobOpenTelemetryModule implements OnApplicationShutdown {
     const { observer, stop } = metricsObserver(services.registry, meter);
     this.#stop = stop;
     services.observers.push(observer);
-    const tracer = (tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
+    const tracers = tracerProvider ?? trace.getTracerProvider();
+    if (meter === createNoopMeter() && !hasSdk(tracers)) new Logger(SingletonJobOpenTelemetryModule.name).warn(NO_SDK);
+    const tracer = tracers.getTracer(SCOPE);
     // those of the options are added later, and come after it
     services.interceptors.unshift(spanInterceptor(tracer));
   }
@@ -51,4 +57,9 @@ export class SingletonJobOpenTelemetryModule implements OnApplicationShutdown {
   onApplicationShutdown(): void {
     this.#stop();
   }
+}
+
+/** Until an SDK registers its provider, the global one stands in for it. */
+function hasSdk(provider: TracerProvider): boolean {
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(SCOPE) !== undefined;
 }

@@ -156,6 +156,14 @@ describe('A run', () => {
     expect([a.observer.of('runSucceeded').length, warnings]).toEqual([1, []]);
   });
 
+  it('that throws nothing fails with its place', async () => {
+    const run = () => Promise.reject(undefined as unknown as Error);
+    const a = replicas.start('a', [job({ schedule: once, run })]);
+    await replicas.clock.advance(100);
+    const errors = a.observer.of('runFailed').map(({ error }) => String(error));
+    expect(errors).toEqual(['Error: Ticks.tick threw undefined: throw an Error, which has a stack']);
+  });
+
   describe('asks assertLeader()', () => {
     /** A run that has begun, of a lease that was confirmed. */
     const begin = async () => {

@@ -142,7 +142,8 @@ export class Run implements RunControl {
       this.outcome = 'succeeded';
       const { abortCode } = this;
       notify('runSucceeded', abortCode === undefined ? this.#ended() : { ...this.#ended(), abortCode });
-    } catch (error: unknown) {
+    } catch (thrown: unknown) {
+      const error = thrown ?? new Error(`${job.location} threw ${String(thrown)}: throw an Error, which has a stack`);
       // the clocks show the deadline before a timer can fire the signal
       if (run.wasRefused) this.abort('LEASE_LOST');
       // a job that rejects after its signal fired was cancelled and did not fail

@@ -1,5 +1,6 @@
+import { EVENT_NAMES } from '../../base/events/events.js';
 import { type JobObserver } from '../../base/events/observer.js';
-import { isClass, isObject } from '../../base/text/describe-value.js';
+import { isClass, isObject, isPlainObject } from '../../base/text/describe-value.js';
 import { LEAST_LOCK_EXPIRY_MS } from '../../store/lease-id.js';
 import { readConnection } from '../connection/connection-option.js';
 import { readStore } from '../connection/store-option.js';
@@ -22,8 +23,15 @@ const schema = text(
 const JOBS_FIX = "write it as { 'price-tick': { period: '1s' } }";
 const jobs = fromCode('object', matching(isObject, 'an object of overrides by job name', JOBS_FIX));
 
-const observers = listOf((value): value is JobObserver => isObject(value), {
-  what: 'an object with a method for each event',
+/** An object with methods of other names only would get nothing: a name may be misspelt. */
+function isObserver(value: unknown): value is JobObserver {
+  if (!isObject(value)) return false;
+  const isEmpty = isPlainObject(value) && Object.keys(value).length === 0;
+  return isEmpty || [...EVENT_NAMES, 'onEvent'].some((name) => name in value);
+}
+
+const observers = listOf(isObserver, {
+  what: 'an object with a method for each event, such as runFailed',
   fix: 'methods of a provider get events with @OnJobEvent',
   example: '{ runFailed: alert }',
 });

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { job } from '../../../../test/support/job.js';
 import { type Services } from '../control/create-services.js';
-import { watchShutdownHooks } from './shutdown-hooks.js';
+import { watchInitialisation, watchShutdownHooks } from './late-warnings.js';
 
 type JobEntry = Pick<Services['pool']['jobs'][number], 'job' | 'election'>;
 
-describe('An application without shutdown hooks', () => {
+describe('An application', () => {
   beforeEach(() => {
     jest.useFakeTimers();
   });
@@ -33,7 +33,7 @@ describe('An application without shutdown hooks', () => {
     return written;
   }
 
-  it('logs one warning with the cost and the fix', () => {
+  it('without shutdown hooks logs one warning with the cost and the fix', () => {
     expect(warnings([disabled, running], { env: { NODE_ENV: 'production' } })).toEqual([
       'nothing listens for SIGTERM: a stop of this process cuts its runs off, and its jobs have no leader until their ' +
         'lockExpiry is over (up to 60.0 s). Call app.enableShutdownHooks() in main.ts',
@@ -52,4 +52,14 @@ describe('An application without shutdown hooks', () => {
       expect(warnings([running], { env })).toEqual([]);
     },
   );
+
+  it('logs one warning if it is not initialised, as a microservice of a hybrid application', () => {
+    const written: string[] = [];
+    const host = { env: {}, listenerCount: () => 1 };
+    const logger = { warn: (message: string) => written.push(message) };
+    watchInitialisation(logger, host);
+    watchInitialisation(logger, host)();
+    jest.advanceTimersByTime(60_000);
+    expect(written).toEqual([expect.stringMatching(/^the application is not initialised yet, .* app\.init\(\) or/)]);
+  });
 });
