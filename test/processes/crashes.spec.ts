@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WorkerProcess } from '../../tools/replicas/worker-process.js';
 import { Workers } from '../../tools/replicas/workers.js';
@@ -21,7 +21,10 @@ const BEFORE_LEASES_END_MS = 15_000;
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(ROOT, '.cache/crashes-'));
+  // the programs find their packages from there
+  const cache = join(ROOT, '.cache');
+  await mkdir(cache, { recursive: true });
+  folder = await mkdtemp(join(cache, 'crashes-'));
   await joinPrograms({ entryPoints: { program: PROGRAM, thread: THREAD }, outdir: folder });
 });
 

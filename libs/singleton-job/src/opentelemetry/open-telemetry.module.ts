@@ -1,5 +1,5 @@
 import { type DynamicModule, Inject, Logger, Module, type OnApplicationShutdown, Optional } from '@nestjs/common';
-import { createNoopMeter, metrics, ProxyTracerProvider, trace, type TracerProvider } from '@opentelemetry/api';
+import { createNoopMeter, metrics, trace, type TracerProvider } from '@opentelemetry/api';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type Services, SERVICES } from '../control/create-services.js';
 import { metricsObserver } from './metrics-observer.js';
@@ -60,6 +60,6 @@ export class SingletonJobOpenTelemetryModule implements OnApplicationShutdown {
 }
 
 /** Until an SDK registers its provider, the global one stands in for it. */
-function hasSdk(provider: TracerProvider): boolean {
-  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(SCOPE) !== undefined;
+function hasSdk(provider: TracerProvider & { getDelegateTracer?(scope: string): unknown }): boolean {
+  return provider.getDelegateTracer === undefined || provider.getDelegateTracer(SCOPE) !== undefined;
 }

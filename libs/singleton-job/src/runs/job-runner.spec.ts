@@ -157,7 +157,9 @@ describe('A run', () => {
   });
 
   it('that throws nothing fails with its place', async () => {
-    const run = () => Promise.reject(undefined as unknown as Error);
+    const run = () => {
+      throw undefined as unknown as Error;
+    };
     const a = replicas.start('a', [job({ schedule: once, run })]);
     await replicas.clock.advance(100);
     const errors = a.observer.of('runFailed').map(({ error }) => String(error));
