@@ -1,6 +1,7 @@
 import { isOfNow, isSettled } from '../leadership/decide.js';
 import { type Edit } from '../leadership/edit.js';
 import { type Election } from '../leadership/election.js';
+import { isAwaited } from '../leadership/orders.js';
 import { type Command, type JobRecord } from '../leadership/record.js';
 import { type View } from '../leadership/view.js';
 import { type Holder, replicaOf } from '../store/lease-id.js';
@@ -65,14 +66,13 @@ export class CommandEdit extends SteeringEdit implements Edit<CommandResult> {
     return this.#isFree(record) ? noAnswer : undefined;
   }
 
-  /** A command waits while that of another caller is open. */
+  /** A command waits while the caller of another one waits. */
   change(record: JobRecord, until: number): JobRecord | undefined {
     const { command, holder } = record;
-    const storeNow = this.view.storeNow();
     // one that was paused before a restart of the store stays so since then
-    const pause = this.#isPause && !this.isStored && { pausedAt: record.pausedAt ?? storeNow };
-    const isOpen = command?.outcome === undefined && storeNow < (command?.until ?? 0);
-    const isAsking = command?.id !== this.id && !isOpen && !(this.#isPause && this.#isFree(record));
+    const pause = this.#isPause && !this.isStored && { pausedAt: record.pausedAt ?? this.view.storeNow() };
+    const isBusy = command !== undefined && isAwaited(command, this.view);
+    const isAsking = command?.id !== this.id && !isBusy && !(this.#isPause && this.#isFree(record));
     if (isAsking) this.#asked = holder;
     else if (pause === false) return undefined;
     this.wasSent = true;

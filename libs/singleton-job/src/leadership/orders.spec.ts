@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { instant } from '../base/time/clock.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { Orders } from './orders.js';
 import { type Command, type JobRecord } from './record.js';
@@ -10,7 +11,11 @@ const another: Command = { ...command, id: 'c2' };
 const run = { startedAt: 40, by: 'c1' };
 
 function viewAt(storeTime: number): View {
-  return Object.assign(new View('a', new ManualClock()), { storeTime });
+  const clock = new ManualClock();
+  const view = new View('a', clock);
+  const incarnation = { id: 'memory/0', since: 0, isFirst: true };
+  view.learn({ time: storeTime, incarnation, leases: new Map(), records: [] }, instant(clock));
+  return view;
 }
 
 describe('a command whose answer is written', () => {
@@ -56,6 +61,7 @@ describe('a command', () => {
     ['is not obeyed if there is none', false, undefined, 0],
     ['is not obeyed if it is answered', false, answered, 0],
     ['is not obeyed when its time is over', false, command, 2_000],
+    ['is not obeyed if it ends later than its caller waits', false, command, -1],
     ['is not obeyed if it was there when the term began', false, another, 0],
   ])('%s', (_rule, isObeyed, seen, storeNow) => {
     expect(new Orders(HOLDER, another).next(seen, viewAt(storeNow))).toBe(isObeyed ? seen : undefined);

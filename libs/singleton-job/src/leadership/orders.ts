@@ -1,4 +1,5 @@
 import { type Holder } from '../store/lease-id.js';
+import { COMMAND_MS } from './edit.js';
 import { type Command, type JobRecord, type OwnFields, shows } from './record.js';
 import { type View } from './view.js';
 
@@ -7,6 +8,14 @@ export const RELEASING = 'releasing';
 
 /** A term may last for years. */
 const MOST_IGNORED = 100;
+
+/**
+ * Whether its caller still waits for an answer. One that ends later than a caller waits was written before the clock of
+ * the store was set back.
+ */
+export function isAwaited({ outcome, until }: Command, view: View): boolean {
+  return outcome === undefined && view.storeNow() < until && until <= view.storeNowAtMost() + COMMAND_MS;
+}
 
 /** What a leader answers to a command. */
 export interface Answer {
@@ -56,8 +65,8 @@ export class Orders {
       if (command?.id === pending.id && view.storeTime < pending.until) return undefined;
       this.#close(pending, false);
     }
-    if (command === undefined || command.outcome !== undefined || this.ignored.includes(command.id)) return undefined;
-    return view.storeNow() < command.until ? command : undefined;
+    if (command === undefined || this.ignored.includes(command.id)) return undefined;
+    return isAwaited(command, view) ? command : undefined;
   }
 
   /** From now on this answer is written, until the record shows it. */
