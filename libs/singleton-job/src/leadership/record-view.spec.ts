@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { instant } from '../base/time/clock.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { RecordView } from './record-view.js';
 import { type JobRecord } from './record.js';
@@ -19,14 +20,22 @@ it.each<[string, string | undefined, (JobRecord | undefined)[]]>([
   expect(seen.backlog().lostLeader).toBe(lostLeader);
 });
 
-it.each([
-  ['follows that of the record', [5, 70], 71],
-  ['follows the highest that was seen', [70, 5, undefined], 71],
-  ['is the time of the store at least', [], 1_250],
-])('The next fencing token %s', (_rule, tokens, next) => {
-  const view = Object.assign(new View('a', new ManualClock()), { storeTime: tokens.length > 0 ? 6 : 1_250 });
-  const seen = new RecordView({ view } as never);
+it.each<[string, { times?: number[]; tokens?: (number | undefined)[]; others?: number[] }, number]>([
+  ['follows that of the record', { tokens: [5, 70] }, 71],
+  ['follows the largest one that the record had', { tokens: [70, 5, undefined] }, 71],
+  ['follows that of another record, which this replica may have forgotten', { others: [70] }, 71],
+  ['follows each time of the store, whose clock may have been ahead', { times: [70, 6] }, 71],
+  ['is the time of the store at least', { times: [70] }, 80],
+  ['does not follow a number in another record that is no time', { others: [9e15] }, 16],
+])('The next fencing token %s', (_which, { times = [6], tokens = [], others = [] }, next) => {
+  const clock = new ManualClock();
+  const view = new View('a', clock);
+  const [seen, other] = [new RecordView({ view } as never), new RecordView({ view } as never)];
+  const incarnation = { id: 'memory/0', since: 0, isFirst: true };
+  for (const time of times) view.learn({ time, incarnation, leases: new Map(), records: [] }, instant(clock));
   for (const [i, fencingToken] of tokens.entries())
-    seen.learn({ revision: i + 1, value: fencingToken === undefined ? undefined : { fencingToken } }, i);
+    seen.learn({ revision: i, value: fencingToken === undefined ? undefined : { fencingToken } }, i);
+  for (const fencingToken of others) other.learn({ revision: 1, value: { fencingToken } }, 1);
+  void clock.block(10);
   expect(seen.nextFencingToken()).toBe(next);
 });

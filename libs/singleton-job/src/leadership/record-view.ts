@@ -38,8 +38,6 @@ export class RecordView {
   #metOn: number | undefined;
   /** What the last leader had written, also in an earlier incarnation. It stays true of the past. */
   #lastValue: JobRecord = {};
-  /** The largest fencing token that this replica has seen in the record. */
-  #highestToken = 0;
   /** The last replica that the record has named, this one included. Undefined: it has named none. */
   #lastLeader: string | undefined;
   /** The last term of this replica that is over. A run that outlives the term still sets its fields. */
@@ -54,7 +52,7 @@ export class RecordView {
     this.sequence = sequence;
     if (value === undefined) return;
     if (value.fencingToken !== undefined) this.#lastValue = value;
-    this.#highestToken = Math.max(this.#highestToken, value.fencingToken ?? 0);
+    this.replica.view.meetTime(value.fencingToken ?? 0);
     if (value.holder === undefined) return;
     this.#lastLeader = replicaOf(value.holder);
     this.replica.view.meetLife(lifeOf(leaseOf(value.holder)));
@@ -107,10 +105,12 @@ export class RecordView {
   }
 
   /**
-   * Larger than every token that is known. At least the time of the store, so that it grows also after a loss of data.
+   * Larger than every token that is known. At least the time of the store, and later than each that this replica has
+   * met, so that it grows also after a loss of data.
    */
   nextFencingToken(): number {
-    return Math.max(this.#highestToken + 1, this.replica.view.storeNow());
+    const { view } = this.replica;
+    return Math.max((this.#lastValue.fencingToken ?? 0) + 1, view.latestTime + 1, view.storeNow());
   }
 }
 

@@ -111,9 +111,11 @@ export function seenRecord(stored: StoredRecord | 'unreadable' | undefined): See
 
 type Check = (value: unknown) => boolean;
 
-const isText: Check = (value) => typeof value === 'string';
 /** `Date` can show it in each time zone, with the occurrences around it: its own limit is 8.64e15. */
-const isTime: Check = (value) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= 8e15;
+export const MAX_TIME = 8e15;
+
+const isText: Check = (value) => typeof value === 'string';
+const isTime: Check = (value) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= MAX_TIME;
 
 function optional(check: Check): Check {
   return (value) => value === undefined || check(value);

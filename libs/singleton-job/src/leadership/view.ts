@@ -1,6 +1,7 @@
 import { type Clock, type Instant, instant } from '../base/time/clock.js';
 import { isLeaseId, type LeaseId, lifeOf, replicaOf } from '../store/lease-id.js';
 import { type Incarnation, type SyncResult } from '../store/store.js';
+import { MAX_TIME } from './record.js';
 
 /** What this replica has seen of the store, apart from records. Only answers change it. */
 export class View {
@@ -22,6 +23,8 @@ export class View {
   hasOtherLeases = false;
   /** The time of the store in its last answer. */
   storeTime = 0;
+  /** The latest time of the store, or fencing token, that it has met, also of servers and in records of before. */
+  latestTime = 0;
   /** When the last answer was read, by the monotonic clock. */
   #seenAt = 0;
   /** When the request of that answer was sent. */
@@ -72,12 +75,18 @@ export class View {
       this.metAt = instant(this.clock);
     }
     this.storeTime = time;
+    this.meetTime(time);
     this.#seenAt = this.clock.now();
     this.#sent = sent;
     this.leases = leases;
     if (!areSame) this.replicas = new Set([...leases.keys()].map(replicaOf)).size;
     for (const id of leases.keys()) this.meetLife(lifeOf(id));
     return isNew && this.sawAnother;
+  }
+
+  /** A number that is no time is in a record of another program, and must not reach the others. */
+  meetTime(time: number): void {
+    if (time <= MAX_TIME) this.latestTime = Math.max(this.latestTime, time);
   }
 
   meetLife(lifeMs: number): void {
