@@ -9,7 +9,7 @@ function setup(names: readonly string[] = []) {
   const heartbeat = new Heartbeat(clock, INTERVAL_MS, () => 0.5);
   heartbeat.isDeaf = false;
   const leases = { isNewcomer: false, renew: ['a.1@10000'], grant: [], revoke: [] };
-  const send = (always: readonly string[] = []): Sync => heartbeat.next(leases, names, always);
+  const send = (always: readonly string[] = []): Sync => heartbeat.next(leases, names, always, () => true);
   /** The names in the next sync, which is answered at once. */
   const read = (always?: readonly string[]): readonly string[] => {
     const { request } = send(always);
@@ -67,7 +67,7 @@ describe('a heartbeat', () => {
   it('reads all names until the store says that messages arrive', () => {
     const heartbeat = new Heartbeat(new ManualClock(), INTERVAL_MS, () => 0.5);
     const leases = { isNewcomer: true, renew: [], grant: [], revoke: [] };
-    expect(heartbeat.next(leases, numbered(7), []).request.read).toEqual(numbered(7));
+    expect(heartbeat.next(leases, numbered(7), [], () => true).request.read).toEqual(numbered(7));
   });
 
   it('reads the doubtful names each time', () => {

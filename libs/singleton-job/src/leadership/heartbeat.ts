@@ -91,10 +91,15 @@ export class Heartbeat {
 
   /**
    * The next sync: `names` are those of the records that this replica cares about, `always` those that each sync reads
-   * if it has a place.
+   * if it has a place. `isOfUse`: whether a wish still is, as its caller may have gone while the store was away.
    */
-  next(leases: Omit<SyncRequest, 'read'>, names: readonly string[], always: readonly string[]): Sync {
-    const wished = [...new Set([...this.#wished, ...this.#nextThird(names)])];
+  next(
+    leases: Omit<SyncRequest, 'read'>,
+    names: readonly string[],
+    always: readonly string[],
+    isOfUse: (name: string) => boolean,
+  ): Sync {
+    const wished = [...new Set([...this.#wished, ...this.#nextThird(names)])].filter(isOfUse);
     // what has no place here is wished again, but not `always`: they would take the place of the others without end
     const read = [...new Set([...wished, ...always])].slice(0, MOST_NAMES);
     this.#wished.clear();

@@ -311,7 +311,9 @@ export class Replica implements StoreListener {
     const names = [...this.#elections.keys()];
     const always = this.elections.filter(({ writer }) => writer.isDoubtful).map(({ name }) => name);
     const leases = { isNewcomer: this.view.isEmpty, ...this.leases.wishes, revoke: [] };
-    const sync = this.heartbeat.next(leases, names, always);
+    const isOfUse = (name: string): boolean =>
+      this.#elections.has(name) || [...this.#reads].some((read) => read.names.has(name));
+    const sync = this.heartbeat.next(leases, names, always, isOfUse);
     const send = async (): Promise<SyncResult> => this.parts.store.sync(sync.request);
     const [answer] = await Promise.allSettled([send()]);
     this.turn(() => {

@@ -65,6 +65,18 @@ describe('the requests of a replica', () => {
     await expect(unanswered).resolves.toBeUndefined();
   });
 
+  it('do not read after an outage what no caller waits for any more', async () => {
+    const a = await world.leader();
+    a.store.isCut = true;
+    void a.replica.read(['other'], 1_000);
+    void a.compete('lock', 'lock').election.withdraw('unregistered');
+    await world.clock.advance(1_000);
+    a.store.isCut = false;
+    a.store.syncs = [];
+    await world.clock.advance(1_000);
+    expect(a.store.syncs.map(({ read }) => read)).toEqual([[]]);
+  });
+
   it('read again what was answered with other data', async () => {
     const a = await world.leader();
     world.server.restart();
