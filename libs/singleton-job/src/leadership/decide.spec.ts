@@ -79,14 +79,15 @@ describe('the grace period', () => {
 });
 
 describe('the wait before a take', () => {
-  it.each([
-    ['is nothing if no other replica is alive', { others: 0, led: 9, jobs: 9 }, 0],
-    ['is a few milliseconds between two replicas', { others: 1, led: 0, jobs: 10 }, 2.5],
-    ['grows with the number of replicas', { others: 9, led: 0, jobs: 10 }, 22.5],
-    ['is three times as long with a fair share of jobs', { others: 1, led: 5, jobs: 10 }, 7.5],
-    ['takes one job for a fair share at least', { others: 9, led: 1, jobs: 1 }, 67.5],
-  ])('%s', (_rule, spread, mostMs) => {
-    expect([0, 0.5, 1].map((random) => decide.takeDelayMs(spread, () => random))).toEqual([0, mostMs / 2, mostMs]);
+  it.each<[string, number, readonly number[], readonly [number, number]]>([
+    ['is nothing if no other replica is alive', 9, [], [0, 0]],
+    ['is a few milliseconds between few replicas', 0, [9, 0], [0, 6]],
+    ['is longer for one that leads half as many as another', 5, [10, 0], [3, 9]],
+    ['is longest for those that lead most', 9, [9, 0], [6, 12]],
+    ['is 100 ms at most, however many are alive that want no job', 400, Array<number>(500).fill(0), [50, 100]],
+  ])('%s', (_rule, led, others, range) => {
+    const loads = new Map([led, ...others].map((load, index) => [String(index), load]));
+    expect([0, 1].map((random) => decide.takeDelayMs('0', loads, () => random))).toEqual(range);
   });
 });
 

@@ -77,20 +77,22 @@ export function givenTo({ moved }: JobRecord, storeNow: number): string | undefi
   return moved.to;
 }
 
-/** How many other replicas are alive, how many records this one holds, and how many jobs it knows. */
-export interface Spread {
-  readonly others: number;
-  readonly led: number;
-  readonly jobs: number;
+const MAX_SPREAD_MS = 50;
+
+/** Over how long replicas spread what all of them would do at one time. */
+export function spreadMs(replicas: number): number {
+  return Math.min(2 * replicas, MAX_SPREAD_MS);
 }
 
 /**
- * How long a replica waits before it takes a free record, so that not all try at once and the least loaded tends to
- * win. None for a lock, and none where no other replica is alive.
+ * How long a replica waits before it takes a free job, so that not all try at once and the least loaded tends to win.
+ * `loads`: how many jobs each replica leads that is alive, also one that wants none. So the wait is short whatever
+ * their number, and nothing if no other one is alive.
  */
-export function takeDelayMs({ others, led, jobs }: Spread, random: () => number): number {
-  const fairShare = Math.max(jobs / (others + 1), 1);
-  return random() * 5 * others * (0.5 + led / fairShare);
+export function takeDelayMs(replicaId: string, loads: ReadonlyMap<string, number>, random: () => number): number {
+  if (loads.size <= 1) return 0;
+  const load = (loads.get(replicaId) ?? 0) / Math.max(1, ...loads.values());
+  return spreadMs(loads.size) * (random() + load);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Clock, instant, type Instant } from '../base/time/clock.js';
 import { type SyncRequest } from '../store/store.js';
+import { spreadMs } from './decide.js';
 
 /** In one request, so that no answer blocks the store or the event loop for long. */
 const MOST_NAMES = 400;
@@ -110,12 +111,13 @@ export class Heartbeat {
     return this.#underWay;
   }
 
-  answered(livingLeases: number): void {
+  /** `replicas`: how many are alive. */
+  answered(replicas: number): void {
     this.#underWay = undefined;
-    this.#herdMs = this.random() * Math.min(2 * livingLeases, this.intervalMs);
+    this.#herdMs = this.random() * spreadMs(replicas);
   }
 
-  /** For a look that all replicas take at one time: up to 2 ms later for each living lease, and an interval at most. */
+  /** For a look that all replicas take at one time. */
   get afterHerdAt(): number {
     return this.clock.now() + this.#herdMs;
   }

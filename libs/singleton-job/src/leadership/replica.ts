@@ -3,10 +3,11 @@ import { type Clock, type Timer } from '../base/time/clock.js';
 import { detached } from '../base/time/detached.js';
 import { sleep } from '../base/time/sleep.js';
 import { within } from '../base/time/within.js';
+import { replicaOf } from '../store/lease-id.js';
 import { type Store, type StoreListener, type SyncResult } from '../store/store.js';
 import { BackupLink, type HeartbeatBackup } from './backup.js';
 import { type Candidate } from './candidate.js';
-import { type Spread, takeDelayMs } from './decide.js';
+import * as decide from './decide.js';
 import { Election } from './election.js';
 import { Heartbeat, type Sync } from './heartbeat.js';
 import { OwnLeases } from './lease.js';
@@ -72,8 +73,8 @@ export class Replica implements StoreListener {
   readonly leases = new OwnLeases(this.id, this.clock, this.heartbeat);
   readonly outbox = new Outbox(this, this.parts.store);
   readonly backup = this.parts.backup && new BackupLink(this.parts.backup, this);
-  /** How the jobs are spread over the replicas. Counted once a turn, when the first election needs it. */
-  #spread: Spread | undefined;
+  /** Counted once a turn, when the first election needs it. */
+  #loads: ReadonlyMap<string, number> | undefined;
   /** By the name of the record: those in use, and those whose last write is not certain yet. */
   readonly #elections = new Map<string, Election>();
   /** Reads of callers that are not complete, such as an overview: `done` aborts when every name was found. */
@@ -222,7 +223,7 @@ export class Replica implements StoreListener {
   #look(): void {
     const now = this.clock.now();
     const { elections } = this;
-    this.#spread = undefined;
+    this.#loads = undefined;
     for (const election of elections) {
       if (election.lookAt > now) continue;
       election.look();
@@ -297,14 +298,21 @@ export class Replica implements StoreListener {
     this.#scheduleTurn();
   }
 
-  /** How long to wait before a take. */
+  /** How long to wait before a take of a job. */
   takeDelayMs(): number {
-    this.#spread ??= {
-      others: this.view.replicas - 1,
-      led: this.elections.filter(({ term }) => term !== undefined).length,
-      jobs: this.elections.filter(({ candidate }) => candidate.isSpread).length,
-    };
-    return takeDelayMs(this.#spread, this.random);
+    this.#loads ??= this.countLoads();
+    return decide.takeDelayMs(this.id, this.#loads, this.random);
+  }
+
+  /** How many jobs each replica leads that is alive, as far as this one knows. */
+  countLoads(): Map<string, number> {
+    const loads = new Map([...this.view.leases.keys()].map((lease) => [replicaOf(lease), 0]));
+    for (const { candidate, leader } of this.#elections.values()) {
+      if (leader === undefined || !candidate.isSpread) continue;
+      const load = loads.get(leader);
+      if (load !== undefined) loads.set(leader, load + 1);
+    }
+    return loads;
   }
 
   async #sync(): Promise<void> {
@@ -329,7 +337,7 @@ export class Replica implements StoreListener {
   #answered(sync: Sync, result: SyncResult): void {
     const { request, sent, sequence } = sync;
     const isNew = this.view.learn(result, sent);
-    this.heartbeat.answered(this.view.leases.size);
+    this.heartbeat.answered(this.view.replicas);
     this.failure = undefined;
     this.observer.synced?.(sync, result, isNew);
     if (isNew) {

@@ -1,7 +1,6 @@
 import { type Timer } from '../base/time/clock.js';
 import { type Election } from '../leadership/election.js';
 import { type Replica } from '../leadership/replica.js';
-import { replicaOf } from '../store/lease-id.js';
 import { nextDue } from './due.js';
 import { type JobRunner } from './job-runner.js';
 
@@ -66,18 +65,12 @@ export class Rebalancing {
     this.#given = { election, to };
   }
 
-  /** How many jobs each living replica leads, as far as this one knows. Without those that are left out. */
+  /** How many jobs each living replica leads, without those that are left out. */
   #loads(): ReadonlyMap<string, number> {
-    const { replica } = this;
-    const loads = new Map([...replica.view.leases.keys()].map((lease) => [replicaOf(lease), 0]));
+    const loads = this.replica.countLoads();
     for (const [id, untilMs] of this.#leftOut) {
-      if (replica.clock.now() < untilMs) loads.delete(id);
+      if (this.replica.clock.now() < untilMs) loads.delete(id);
       else this.#leftOut.delete(id);
-    }
-    for (const { candidate, leader } of replica.elections) {
-      if (leader === undefined || !candidate.isSpread) continue;
-      const load = loads.get(leader);
-      if (load !== undefined) loads.set(leader, load + 1);
     }
     return loads;
   }
