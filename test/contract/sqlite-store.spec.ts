@@ -42,6 +42,11 @@ describeStore(
       return {
         newStore: () => new SetBackStore({ connection: `sqlite:${file}`, projectName: 'shop' }),
         newStoreOfOtherProject: () => newStore(file, 'other'),
+        restart: async () => {
+          const database = new (await loadSqlite())(file);
+          database.exec(`UPDATE singleton_job_file SET id = '${randomUUID()}'`);
+          database.close();
+        },
         loseData: async () => {
           const Database = await loadSqlite();
           const database = new Database(file);

@@ -27,6 +27,8 @@ interface Seen extends State {
   readonly server: string;
 }
 
+const NOT_NOTED: Incarnation = { id: '', since: 0, isFirst: false };
+
 /** So many old versions stay: a file name is never used again while a process may still want to make it. */
 const KEPT = 100;
 
@@ -51,7 +53,8 @@ export class FileStore implements Store {
     return this.#request((seen) => {
       const { time, server, leases } = seen;
       const records = read.map((name) => recordOf(seen, name));
-      if (renew.length + grant.length > 0 && !seen.noted.id.startsWith(`${server}/`))
+      const isOfServer = () => seen.noted.id.startsWith(`${server}/`);
+      if (renew.length + grant.length > 0 && !isOfServer())
         seen.noted = { id: `${server}/${time}`, since: time, isFirst: seen.noted.id === '' && isNewcomer };
       for (const [id, end] of leases) {
         if (end <= time) leases.delete(id);
@@ -60,7 +63,7 @@ export class FileStore implements Store {
       for (const id of [...renew.filter((one) => leases.has(one)), ...grant]) leases.set(id, time + lifeOf(id));
       for (const id of revoke) leases.delete(id);
       const remaining = new Map([...leases].map(([id, end]) => [id, end - time]));
-      return { time, incarnation: seen.noted, leases: remaining, records };
+      return { time, incarnation: isOfServer() ? seen.noted : NOT_NOTED, leases: remaining, records };
     });
   }
 
@@ -165,7 +168,7 @@ function toText({ noted, leases, records }: State): string {
   return JSON.stringify({ noted, leases: [...leases], records: [...records] });
 }
 
-const EMPTY = toText({ noted: { id: '', since: 0, isFirst: false }, leases: new Map(), records: new Map() });
+const EMPTY = toText({ noted: NOT_NOTED, leases: new Map(), records: new Map() });
 
 function parse(text: string): State {
   const { noted, leases, records } = JSON.parse(text) as Record<keyof State, never>;

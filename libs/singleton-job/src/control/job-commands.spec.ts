@@ -311,6 +311,17 @@ describe('Any replica', () => {
     });
   });
 
+  it('pauses, triggers and resumes a job without a leader, also where the store has restarted meanwhile', async () => {
+    const a = replicas.start('a', [job()]);
+    await passes(10);
+    await answer(a.pool.close());
+    replicas.server.restart(replicas.server.snapshot());
+    const { registry } = script();
+    expect(await answer(registry.pause('tick'), 0)).toEqual({ by: null });
+    expect(await answer(registry.trigger('tick'), 0)).toMatchObject({ reason: 'paused' });
+    expect(await answer(registry.resume('tick'))).toEqual({ by: null });
+  });
+
   it('learns that another program has written the record', async () => {
     const { registry } = replicas.start('a', [job({ schedule: interval(1_000) })]);
     replicas.server.spoil(jobRecord('tick'));

@@ -46,7 +46,7 @@ export class MemoryServer {
     const time = this.now();
     const records = request.read.map((name) => this.recordOf(name, time));
     if (renew.length + grant.length > 0) this.#note(request.isNewcomer, time);
-    const { leases, noted = NOT_NOTED } = this.data;
+    const { leases } = this.data;
     for (const [id, end] of leases) {
       if (end <= time) leases.delete(id);
       else leases.set(id, Math.min(end, time + lifeOf(id)));
@@ -54,14 +54,13 @@ export class MemoryServer {
     for (const id of [...renew.filter((one) => leases.has(one)), ...grant]) leases.set(id, time + lifeOf(id));
     for (const id of revoke) leases.delete(id);
     const remaining = new Map([...leases].map(([lease, end]) => [lease, end - time]));
-    return { time, incarnation: { ...noted }, leases: remaining, records };
+    return { time, incarnation: { ...(this.#noted ?? NOT_NOTED) }, leases: remaining, records };
   }
 
   compareAndSet({ incarnation, until, writes }: CasRequest): (number | undefined)[] {
     const time = this.now();
     this.#sweep(time);
-    const isNoted = this.data.noted?.id === incarnation && incarnation.startsWith(`${this.server}/`);
-    const isCurrent = isNoted && time < until;
+    const isCurrent = this.#noted?.id === incarnation && time < until;
     return writes.map((write) => (isCurrent ? this.#write(write, time) : undefined));
   }
 
@@ -69,8 +68,14 @@ export class MemoryServer {
     return Math.floor(this.clock.wallNow());
   }
 
+  /** What is noted of this server. */
+  get #noted(): Incarnation | undefined {
+    const { noted } = this.data;
+    return noted?.id.startsWith(`${this.server}/`) ? noted : undefined;
+  }
+
   #note(isNewcomer: boolean, since: number): void {
-    if (this.data.noted?.id.startsWith(`${this.server}/`)) return;
+    if (this.#noted !== undefined) return;
     const isFirst = this.data.noted === undefined && isNewcomer;
     this.data.noted = { id: `${this.server}/${since}`, since, isFirst };
   }

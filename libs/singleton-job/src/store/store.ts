@@ -26,7 +26,10 @@ export interface StoredRecord {
 
 /** Which data this is. Another incarnation means: the server is another one, was restarted, or has lost its data. */
 export interface Incarnation {
-  /** `server/since`. `/since` where the server hides itself. Empty: no request that keeps a lease has come yet. */
+  /**
+   * `server/since`. `/since` where the server hides itself. Empty: no request that keeps a lease has come to this
+   * server yet.
+   */
   readonly id: string;
   /** The time of the store at which a request first met it. */
   readonly since: number;
@@ -105,8 +108,8 @@ export interface Store {
    * Renews, grants and revokes leases, and reads records:
    *
    * 1. The records are read as of a moment that is not later than that of the leases.
-   * 2. If the server is another than the noted one, or none is noted, and the request renews or grants, it notes the
-   *    incarnation. A request that cannot see the server compares nothing.
+   * 2. If the server is another than the noted one, or none is noted, a request that renews or grants notes the
+   *    incarnation. Any other has an empty `id` in its answer. A request that cannot see the server compares nothing.
    * 3. Leases whose end has passed are removed. One that cannot be removed now is answered with 0 ms, until a life
    *    after its end. A lease that would live longer than its life is shortened: the clock was set back.
    * 4. It renews the leases that are there, then grants, then revokes.

@@ -52,6 +52,8 @@ BEGIN
   ON CONFLICT (project, id) DO UPDATE SET ends_at = excluded.ends_at;
   DELETE FROM {schema}.leases WHERE project = a_project AND id = ANY (revoked);
 
+  -- of another server, and this request notes nothing
+  IF noted.server <> this_server THEN noted := NULL; END IF;
   -- A lease that has ended is here only if its row is locked. A renewal that is under way there can last for one more life, not longer.
   RETURN json_build_object('time', now, 'records', coalesce(found, '{}'), 'leases', (
       SELECT coalesce(json_object_agg(id, greatest(least(ends_at - now, life), 0)), '{}')

@@ -27,6 +27,7 @@ local isOther = incarnation and server ~= '' and string.match(incarnation, '^(.*
  * of a lease and how long it still lives.
  */
 export const SYNC = `${COMMON}
+if isOther and ARGV[1] == 'looks' then incarnation, score = nil end
 if ARGV[1] ~= 'looks' and (isOther or not incarnation) then
   score = not incarnation and ARGV[1] == 'newcomer' and '-1' or '0'
   redis.call('ZREM', KEYS[1], incarnation or '')

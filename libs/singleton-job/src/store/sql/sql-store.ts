@@ -19,6 +19,9 @@ const HINT = 'hint';
 /** How often to look at it. */
 const LOOK_EVERY_MS = 1_000;
 
+/** No request that keeps a lease has come to this server yet. */
+const NOT_NOTED: Incarnation = { id: '', since: 0, isFirst: false };
+
 /** What a transaction finds: the clock, which server answers, and what is noted. */
 interface Found {
   readonly time: number;
@@ -114,7 +117,8 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
       const own = [...renew, ...grant, ...revoke].sort();
       // one by one: for a list of keys MySQL may read all rows of the project, and waits for those that are locked
       for (const id of own) await query(`SELECT id ${LEASES} AND id = ? ${dialect.forUpdate}`, project, id);
-      const { time, incarnation } = await this.#find(query, dialect);
+      const { time, here, incarnation: noted } = await this.#find(query, dialect);
+      const incarnation = isOf(noted, here) ? noted : NOT_NOTED;
       const rows = await query(`SELECT id, ends_at AS endsAt ${LEASES}`, project);
       const ends = new Map(rows.map(({ id, endsAt }) => [id, endsAt]));
 

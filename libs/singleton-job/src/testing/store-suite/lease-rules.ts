@@ -42,13 +42,21 @@ export const RESTART: Rules = {
     await passTime(2);
     await fixture.restart?.();
     deepEqual(await until('an answer before a sync', late), [undefined]);
-    // it is not noted by a request that keeps no lease
-    deepEqual((await a.sync({ revoke: [B] })).incarnation, before);
     const { incarnation } = await until('b is answered', () => b.sync({ isNewcomer: true, grant: [B] }));
     ok(incarnation.id !== before.id && incarnation.since > before.since && !incarnation.isFirst);
     const after = await a.sync({ renew: [A], read: [NAME] });
     deepEqual([after.incarnation, after.records, await late()], [incarnation, [record], [undefined]]);
     await a.put('{}', record);
+  },
+
+  'makes the incarnation empty until a request that keeps a lease notes another': async ({ fixture, a, b }) => {
+    const { incarnation: before } = await a.sync();
+    await fixture.restart?.();
+    const look = await until('a look is answered', () => a.sync({ revoke: [B], read: [NAME] }));
+    equal(look.incarnation.id, '');
+    const { incarnation } = await until('b is answered', () => b.sync({ grant: [B] }));
+    ok(!['', before.id].includes(incarnation.id));
+    deepEqual((await a.sync()).incarnation, incarnation);
   },
 };
 
