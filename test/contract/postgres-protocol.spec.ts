@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { lifeOf } from '../../libs/singleton-job/src/store/lease-id.js';
 import { type PostgresStoreOptions } from '../../libs/singleton-job/src/store/postgres/postgres-store.js';
 import { grantSql, postgresMigrations } from '../../libs/singleton-job/src/store/postgres/schema.js';
 import {
@@ -183,13 +184,21 @@ describe('a role', () => {
     await isListening(listener);
   });
 
-  it.each(['repeatable read', 'serializable', 'read uncommitted'])('may have %s as its default', async (level) => {
+  it.each([
+    "default_transaction_isolation = 'repeatable read'",
+    'default_transaction_isolation = serializable',
+    "default_transaction_isolation = 'read uncommitted'",
+    'standard_conforming_strings = off',
+    "plpgsql.extra_errors = 'all'",
+    'plpgsql.variable_conflict = use_variable',
+    'transform_null_equals = on',
+    'array_nulls = off',
+    'search_path = nowhere',
+  ])('may have %s for its role', async (setting) => {
     const role = newName();
-    await fixture.sql(
-      `CREATE ROLE ${role} LOGIN SUPERUSER; ALTER ROLE ${role} SET default_transaction_isolation = '${level}'`,
-    );
+    await fixture.sql(`CREATE ROLE ${role} LOGIN SUPERUSER; ALTER ROLE ${role} SET ${setting}`);
     const a = await replica({ connection: fixture.server.urlOf(role), schema: newName() });
-    for (let round = 0; round < 3; round++) await a.sync({ renew: [A] });
+    for (let round = 0; round < 3; round++) expect((await a.sync({ renew: [A] })).leases.get(A)).toBe(lifeOf(A));
     const record = await a.put();
     expect(await a.read(NAME)).toEqual([record]);
   });

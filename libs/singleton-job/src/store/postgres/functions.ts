@@ -24,11 +24,11 @@ RETURNS json LANGUAGE plpgsql VOLATILE SET lock_timeout = '1s' AS $$
 DECLARE
   this_server text := {schema}.server_1();
   now bigint := {schema}.clock_1();
-  found json;
+  read_records json;
   noted {schema}.incarnations;
 BEGIN
   -- before the leases: the lease of a holder that is read here cannot be missing there because it is new
-  SELECT json_object_agg(name, json_build_object('revision', revision, 'value', value)) INTO found
+  SELECT json_object_agg(name, json_build_object('revision', revision, 'value', value)) INTO read_records
   FROM {schema}.records JOIN unnest(names) name USING (name) WHERE project = a_project AND coalesce(forget_at > now, true);
   SELECT * INTO noted FROM {schema}.incarnations WHERE project = a_project;
   IF noted.server IS DISTINCT FROM this_server AND cardinality(renewed || granted) > 0 THEN
@@ -48,21 +48,22 @@ BEGIN
     SELECT id FROM {schema}.leases WHERE project = a_project AND ends_at > {schema}.clock_1() + life FOR UPDATE SKIP LOCKED);
   UPDATE {schema}.leases SET ends_at = now + life WHERE project = a_project AND id = ANY (renewed);
   INSERT INTO {schema}.leases
-  SELECT DISTINCT a_project, id, life, now + life FROM unnest(granted) id, CAST(substring(id FROM '\d+$') AS bigint) life ORDER BY id
+  SELECT DISTINCT a_project, id, life, now + life FROM unnest(granted) id, CAST(substring(id FROM '[0-9]+$') AS bigint) life ORDER BY id
   ON CONFLICT (project, id) DO UPDATE SET ends_at = excluded.ends_at;
   DELETE FROM {schema}.leases WHERE project = a_project AND id = ANY (revoked);
 
   -- of another server, and this request notes nothing
   IF noted.server <> this_server THEN noted := NULL; END IF;
   -- A lease that has ended is here only if its row is locked. A renewal that is under way there can last for one more life, not longer.
-  RETURN json_build_object('time', now, 'records', coalesce(found, '{}'), 'leases', (
+  RETURN json_build_object('time', now, 'records', coalesce(read_records, '{}'), 'leases', (
       SELECT coalesce(json_object_agg(id, greatest(least(ends_at - now, life), 0)), '{}')
       FROM {schema}.leases WHERE project = a_project AND ends_at > now - life),
     'incarnation', json_build_object('id', coalesce(noted.server || '/' || noted.since, ''),
       'since', coalesce(noted.since, 0), 'isFirst', coalesce(noted.is_first, false)));
 END $$;
 
--- Answers with the new revisions of the records that were written, by their names.
+-- Answers with the new revisions of the records that were written, by their names. A record is forgotten never after -1 ms: with array_nulls off
+-- an array holds no null.
 CREATE FUNCTION {schema}.compare_and_set_1(
   a_project text, incarnation text, until double precision, names text[], revisions bigint[], new_values text[], forget_after bigint[]
 ) RETURNS json LANGUAGE plpgsql VOLATILE SET lock_timeout = '1s' AS $$
@@ -77,7 +78,8 @@ BEGIN
     WHERE project = a_project AND server = this_server AND server || '/' || since = incarnation) THEN RETURN '{}'; END IF;
 
   WITH wanted AS (
-    SELECT * FROM unnest(names, revisions, new_values, forget_after) w (name, if_revision, new_value, life)
+    SELECT name, if_revision, new_value, nullif(forget, -1) AS life
+    FROM unnest(names, revisions, new_values, forget_after) w (name, if_revision, new_value, forget)
   ), changed AS (
     UPDATE {schema}.records r SET revision = greatest(r.revision + 1, now), value = new_value, forget_at = now + life
     FROM (SELECT w.* FROM wanted w JOIN {schema}.records USING (name) WHERE project = a_project FOR UPDATE OF records SKIP LOCKED) w

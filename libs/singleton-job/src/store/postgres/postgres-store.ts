@@ -56,7 +56,7 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
       writes.map(({ name }) => name),
       writes.map(({ ifRevision }) => ifRevision),
       writes.map(({ value }) => value),
-      writes.map(({ forgetAfterMs }) => forgetAfterMs),
+      writes.map(({ forgetAfterMs = -1 }) => forgetAfterMs),
     ]);
     const revisions = new Map(Object.entries(written));
     return writes.map(({ name }) => revisions.get(name));
