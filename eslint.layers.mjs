@@ -4,7 +4,7 @@ export const LAYERS = {
   advice: ['base'],
   log: ['base'],
   store: ['base'],
-  schedule: ['base'],
+  schedule: ['base', 'advice'],
   options: ['base', 'advice', 'store'],
   jobs: ['base', 'advice', 'schedule', 'options'],
   leadership: ['base', 'store'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MYSQL2, PG, unknownTo } from './client-words.js';
+import { cronFix } from './crons.js';
 import { durationFix } from './durations.js';
 import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
 import { didYouMean } from './suggest.js';
@@ -137,5 +138,49 @@ advises(
   Infinity  → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
   true      → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
   5 sec     → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
+  `,
+);
+
+const NAMED_ZONE = "the option timeZone with a name such as 'UTC' or 'Europe/Berlin'";
+
+advises(
+  'a cron expression of another program',
+  cronFix,
+  `
+  @reboot                         → add firstRun: 'now' to a job, or use a Nest lifecycle hook
+  CRON_TZ=Asia/Calcutta 0 8 * * * → write '0 8 * * *' and the option timeZone: 'Asia/Calcutta'
+  0 22 * * * Europe/Zagreb        → write '0 22 * * *' and the option timeZone: 'Europe/Zagreb'
+  0 22 * * * EST                  → write '0 22 * * *' and ${NAMED_ZONE}
+  0 0 22 * * * GMT+2              → write '0 0 22 * * *' and ${NAMED_ZONE}
+  0 22 * * SAT                    →
+  @every 1h30m                    → write a period, as in @FixedRate('90m')
+  @EVERY 1.5h                     → write a period, as in @FixedRate('5m')
+  rate(5 minutes)                 → write a period, as in @FixedRate('5m')
+  Every hour                      → write a period, as in @FixedRate('1h')
+  every 2 months                  → write a period, as in @FixedRate('5m')
+  0 0 0 1 1 * 2027                → leave the year out, as in '0 0 0 1 1 *'
+  0 12 1 1 * 2027                 → leave the year out, as in '0 12 1 1 *'
+  0 10 * * ? *                    → leave the year out, as in '0 10 * * *'
+  cron(15 10 ? * 2-6 *)           → leave the year out, as in '15 10 * * MON-FRI'
+  0 0 12 ? * 6L 2027              → leave the year out, as in '0 0 12 * * FRIL'
+  0 0 9 ? * 2,4                   → 1 is Monday here and in Spring, and Sunday in Quartz and AWS. Write '0 0 9 * * TUE,THU' or '0 0 9 * * MON,WED'
+  61 * * * *                      →
+  `,
+);
+
+advises(
+  'a field of a cron expression',
+  (field) => cronFix('', field),
+  `
+  H           → write a number, and jitter to spread jobs
+  15W         → the nearest weekday (W) is not supported
+  LW          → the nearest weekday (W) is not supported
+  L-1         → L is the last day, and days before it cannot be written
+  ?           → write *, because ? is for a day only
+  MON#1,TUE#2 → # must stand alone, with a number from 1 to 5
+  */90        → a step must be at least 1 and cannot be longer than the field, use @FixedRate instead
+  22-2        → a range must go up between two valid values, as in 22-23,0-2 for 22-2
+  5,5         → every element must be valid and no value may come twice (0, 7 and SUN are the same day)
+  61          →
   `,
 );

@@ -1,5 +1,4 @@
-import { InvalidScheduleError } from '../invalid-schedule.error.js';
-import { refuseOtherPrograms } from './other-programs.js';
+import { cronError } from './cron-error.js';
 
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['@yearly', '0 0 1 1 *'],
@@ -18,18 +17,14 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 /**
  * A cron expression as it was written, with single spaces. An alias is replaced by its fields.
  *
- * @throws InvalidScheduleError for an alias that does not exist, and what only other programs have
+ * @throws InvalidScheduleError for an alias that does not exist
  */
 export function canonical(expression: string): string {
   const words = expression.trim().split(/\s+/).join(' ');
-  refuseOtherPrograms(words);
   if (!words.startsWith('@')) return words;
   const fields = ALIASES.get(words.toLowerCase());
   if (fields !== undefined) return fields;
-  const fix = words.toLowerCase() === '@reboot' ? ": add firstRun: 'now' to a job, or use a Nest lifecycle hook" : '';
-  throw new InvalidScheduleError(
-    `cron expression must have fields or be one of ${[...ALIASES.keys()].join(', ')}, got '${words}'${fix}`,
-  );
+  throw cronError(`expression must have fields or be one of ${[...ALIASES.keys()].join(', ')}`, words);
 }
 
 /**
@@ -41,8 +36,6 @@ export function splitCron(expression: string): readonly string[] {
   const fields = expression === '' ? [] : expression.split(' ');
   if (fields.length === 5) return ['0', ...fields];
   if (fields.length === 6) return fields;
-  throw new InvalidScheduleError(
-    'cron expression must have 5 or 6 fields (minute hour day month weekday, with seconds in front if 6), ' +
-      `got '${expression}' (${fields.length} ${fields.length === 1 ? 'field' : 'fields'})`,
-  );
+  const order = 'minute hour day month weekday, with seconds in front if 6';
+  throw cronError(`expression must have 5 or 6 fields, not ${fields.length} (${order})`, expression);
 }

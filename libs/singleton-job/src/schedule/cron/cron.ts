@@ -1,7 +1,7 @@
-import { InvalidScheduleError } from '../invalid-schedule.error.js';
 import { type CronSchedule } from '../schedule.js';
+import { cronError } from './cron-error.js';
 import { readFields } from './cron-fields.js';
-import { canonical, splitCron } from './cron-text.js';
+import { canonical } from './cron-text.js';
 import { elapsedTimes } from './elapsed-times.js';
 import { fixedTimes } from './fixed-times.js';
 import { latestBy } from './latest-by.js';
@@ -13,6 +13,9 @@ import { TimeZone } from './time-zone.js';
  * date.
  */
 const REFERENCE = Date.UTC(2026, 0);
+
+/** A value, not a step. */
+const WEEKDAY_NUMBER = /(?<=^|[,-])[1-7]/;
 
 /**
  * The occurrences of a cron expression: 5 fields, or 6 with seconds in front; names, lists, ranges, steps, `L`, `#`,
@@ -30,21 +33,22 @@ const REFERENCE = Date.UTC(2026, 0);
  */
 export function cron(expression: string, timeZone = 'UTC'): CronSchedule {
   const text = canonical(expression);
-  const fields = readFields(splitCron(text));
+  const fields = readFields(text);
+  const field = text.split(' ').at(-1) ?? '';
+  if (text.includes('?') && WEEKDAY_NUMBER.test(field))
+    throw cronError('weekday field must have names beside a ?', text, { field });
   const { day, weekday } = fields;
   // one match is enough, so such a field makes every day match
   if (!day.isStarred && !weekday.isStarred && (day.values.length === 31 || weekday.values.length === 7))
-    throw new InvalidScheduleError(
-      `cron day or weekday field must leave a day out if both are set, got '${text}': write * for the one with all days`,
-    );
+    throw cronError('day or weekday field must leave a day out if both are set', text, {
+      fix: 'write * for the one with all days',
+    });
   const zone = TimeZone.of(timeZone);
   const calendar = new LocalCalendar(fields);
   const followsElapsedTime = fields.minute.isStarred || fields.hour.isStarred;
   const next = followsElapsedTime ? elapsedTimes(calendar, zone) : fixedTimes(calendar, zone);
-  if (next(REFERENCE) === undefined) {
-    const fix = 'check its day and month';
-    throw new InvalidScheduleError(`cron expression must fire at some time, got '${text}', which never does: ${fix}`);
-  }
+  if (next(REFERENCE) === undefined)
+    throw cronError('expression must fire at some time', text, { fix: 'check its day and month' });
 
   const summary = `${text} ${zone.name}`;
   return Object.freeze({

@@ -3,11 +3,10 @@ import { Cron } from 'croner';
 import fc from 'fast-check';
 
 import { readFields } from './cron-fields.js';
-import { splitCron } from './cron-text.js';
 import { LocalCalendar } from './local-calendar.js';
 
 function calendarOf(expression: string): LocalCalendar {
-  return new LocalCalendar(readFields(splitCron(expression)));
+  return new LocalCalendar(readFields(expression));
 }
 
 /** A field of all the forms that are valid for numbers from `min` to `max`. */

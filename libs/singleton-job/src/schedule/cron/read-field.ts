@@ -77,7 +77,8 @@ export function readField(text: string, name: FieldName): FieldValues {
 function checkForm(element: string, name: FieldName): void {
   if (LAST.test(element)) return;
   const form = ELEMENT.exec(element)?.groups;
-  if (form === undefined) throw new SyntaxError(`cannot read '${element}'`);
+  const isOfDays = name === 'day' || name === 'weekday';
+  if (form === undefined || (element.startsWith('?') && !isOfDays)) throw new SyntaxError(`cannot read '${element}'`);
   const { size } = FIELD_RULES[name];
   const step = Number(form['step'] ?? 1);
   if (step < 1 || step > size) throw new SyntaxError(`a step must be from 1 to ${size}, got '${element}'`);

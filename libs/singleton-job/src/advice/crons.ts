@@ -1,0 +1,60 @@
+import { asDuration } from './durations.js';
+
+/** What to write in place of an expression, of which `field` cannot be read. Undefined: no mistake that is known. */
+export function cronFix(words: string, field = ''): string | undefined {
+  const [, fix] = MISTAKES.find(([found]) => found.test(field)) ?? [];
+  return foreignFix(words) ?? fix;
+}
+
+/** In a field. */
+const MISTAKES: readonly (readonly [found: RegExp, fix: string])[] = [
+  [/^H\b/, 'write a number, and jitter to spread jobs'],
+  [/\dW|LW/i, 'the nearest weekday (W) is not supported'],
+  [/\bL-/i, 'L is the last day, and days before it cannot be written'],
+  [/\?/, 'write *, because ? is for a day only'],
+  [/#/, '# must stand alone, with a number from 1 to 5'],
+  [/\//, 'a step must be at least 1 and cannot be longer than the field, use @FixedRate instead'],
+  [/-/, 'a range must go up between two valid values, as in 22-23,0-2 for 22-2'],
+  [/,/, 'every element must be valid and no value may come twice (0, 7 and SUN are the same day)'],
+];
+
+const QUARTZ_WEEKDAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
+const WEEKDAYS = ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'];
+/** A value of a weekday field, not a step. */
+const NUMBER = /(?<=^|[,-])[1-7]/g;
+
+const ZONE_BEFORE = /^(?:CRON_)?TZ=(?<zone>\S+) (?<rest>.+)$/;
+const ZONE_BEHIND =
+  /^(?<rest>.+) (?<zone>UTC|Z|(?!SAT|OCT)[A-Z]{2,3}T|(?:UTC|GMT)?[+-]\d[\d:]*|[A-Z][A-Za-z_]+\/[A-Z][\w/+-]*)$/;
+const PERIOD = /^(?:@?every |rate\()(?<text>.+?)\)?$/i;
+
+/**
+ * What other programs write, in the words of this library: a time zone, a duration, and the forms of AWS and Quartz,
+ * which have a year as the last field and 1 for Sunday.
+ */
+function foreignFix(words: string): string | undefined {
+  if (/^@reboot$/i.test(words)) return "add firstRun: 'now' to a job, or use a Nest lifecycle hook";
+  const { zone, rest = '' } = (ZONE_BEFORE.exec(words) ?? ZONE_BEHIND.exec(words))?.groups ?? {};
+  if (zone !== undefined) {
+    const option = /^(?:UTC|GMT)$|\//.test(zone) ? `: '${zone}'` : " with a name such as 'UTC' or 'Europe/Berlin'";
+    return `write '${rest}' and the option timeZone${option}`;
+  }
+  const period = PERIOD.exec(words)?.groups?.['text'];
+  if (period !== undefined) return `write a period, as in @FixedRate('${asDuration(period) ?? '5m'}')`;
+
+  const fields = words.replace(/^cron\((.+)\)$/, '$1').split(' ');
+  const isOfAws = fields.length === 6 && (fields[2] === '?' || fields[4] === '?' || /^\d{4}/.test(fields[5] ?? ''));
+  if (isOfAws || fields.length === 7) return `leave the year out, as in '${named(fields.slice(0, -1))}'`;
+  if (!words.includes('?') || fields.at(-1)?.search(NUMBER) === -1) return undefined;
+  const both = `'${named(fields, WEEKDAYS)}' or '${named(fields)}'`;
+  return `1 is Monday here and in Spring, and Sunday in Quartz and AWS. Write ${both}`;
+}
+
+/** With names for the weekdays, where their numbers may be those of Quartz. */
+function named(fields: readonly string[], names = QUARTZ_WEEKDAYS): string {
+  const weekday = fields.at(-1) ?? '';
+  const isOfQuartz = fields.some((field) => field.includes('?'));
+  const name = (number: string): string => names[Number(number) - 1] ?? number;
+  const all = [...fields.slice(0, -1), isOfQuartz ? weekday.replaceAll(NUMBER, name) : weekday];
+  return all.join(' ').replaceAll('?', '*');
+}
