@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MYSQL2, PG, unknownTo } from './client-words.js';
-import { cronFix } from './crons.js';
+import { cronFix, cronOddity } from './crons.js';
 import { durationFix } from './durations.js';
 import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
 import { didYouMean } from './suggest.js';
@@ -182,5 +182,20 @@ advises(
   22-2        → a range must go up between two valid values, as in 22-23,0-2 for 22-2
   5,5         → every element must be valid and no value may come twice (0, 7 and SUN are the same day)
   61          →
+  `,
+);
+
+advises(
+  'a job at a time that may surprise, by its six fields,',
+  (fields) => cronOddity(fields.split(' ')),
+  `
+  * 43 * * * *     → runs every second while 43 matches. If once is meant, write 0 for each * before it
+  0 * */2 * * *    → runs every minute while */2 matches. If once is meant, write 0 for each * before it
+  0 */59 * * * *   → begins */59 again at 0, so its last step is shorter. For even ones use @FixedRate
+  0 0 */5 * * *    → begins */5 again at 0, so its last step is shorter. For even ones use @FixedRate
+  0 0 3 * * *      →
+  */15 * * * * *   →
+  0 * 9-17 * * 1-5 →
+  0 0 */6 * * *    →
   `,
 );

@@ -58,3 +58,24 @@ function named(fields: readonly string[], names = QUARTZ_WEEKDAYS): string {
   const all = [...fields.slice(0, -1), isOfQuartz ? weekday.replaceAll(NUMBER, name) : weekday];
   return all.join(' ').replaceAll('?', '*');
 }
+
+const UNITS = ['second', 'minute', 'hour'];
+const SIZES = [60, 60, 24];
+
+/**
+ * What may surprise in the six fields of an expression: a `*` before a value, and steps that do not fill the hour or
+ * day. Undefined: nothing does.
+ */
+export function cronOddity(fields: readonly string[]): string | undefined {
+  const times = fields.slice(0, UNITS.length);
+  const star = times.indexOf('*');
+  const value = times.slice(star + 1).find((field) => /^(\*\/)?\d+$/.test(field));
+  if (star >= 0 && value !== undefined)
+    return `runs every ${UNITS[star]} while ${value} matches. If once is meant, write 0 for each * before it`;
+  const uneven = times.find((field, index) => (SIZES[index] ?? 0) % stepOf(field) > 0);
+  return uneven && `begins ${uneven} again at 0, so its last step is shorter. For even ones use @FixedRate`;
+}
+
+function stepOf(field: string): number {
+  return Number(/^\*\/(\d+)$/.exec(field)?.[1] ?? 1);
+}

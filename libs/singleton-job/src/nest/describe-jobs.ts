@@ -1,9 +1,8 @@
+import { cronOddity } from '../advice/crons.js';
 import { type Job } from '../jobs/job.js';
 
 /** A cron job that runs less often may be a mistake. */
 const RARE_MS = 183 * 86_400_000;
-
-const UNITS = ['second', 'minute', 'hour'];
 
 /** How many jobs are listed by name: an application may have a thousand. */
 const MOST_JOBS = 10;
@@ -25,23 +24,8 @@ export function oddJobs(jobs: readonly Job[], now: number): readonly string[] {
     if (schedule.kind !== 'cron' || !enabled || only !== undefined) return [];
     const next = schedule.next(now) ?? now;
     const rare = `runs next on ${new Date(next).toISOString()}. If that is too late, check its days`;
-    const odd = next - now >= RARE_MS ? rare : oddityOf(schedule.summary);
+    const odd = next - now >= RARE_MS ? rare : cronOddity(schedule.fields);
     return odd === undefined ? [] : `${name} (${schedule.summary}) ${odd}`;
   });
   return lines.slice(0, MOST_JOBS);
-}
-
-/** What may surprise in the fields of the time: a `*` before a value, and steps that do not fill the hour or day. */
-function oddityOf(summary: string): string | undefined {
-  // three fields of days, and the zone, come last
-  const times = summary.split(' ').slice(0, -4);
-  const star = times.indexOf('*');
-  const value = times.slice(star + 1).find((field) => /^(\*\/)?\d+$/.test(field));
-  if (star >= 0 && value !== undefined)
-    return `runs every ${UNITS.at(star - times.length)} while ${value} matches. If once is meant, write 0 for each * before it`;
-  const uneven = times.find((field, index) => {
-    const size = index === times.length - 1 ? 24 : 60;
-    return size % Number(/^\*\/(\d+)$/.exec(field)?.[1] ?? 1) > 0;
-  });
-  return uneven && `begins ${uneven} again at 0, so its last step is shorter. For even ones use @FixedRate`;
 }

@@ -45,6 +45,8 @@ export interface IntervalSchedule extends Schedule {
 /** Occurrences of a cron expression in a time zone. */
 export interface CronSchedule extends Schedule {
   readonly kind: 'cron';
+  /** The six fields as they were written, seconds first. */
+  readonly fields: readonly string[];
   readonly timeZone: string;
   /** The newest occurrence at or before `upTo`; undefined if there never was one. */
   latest(upTo: number): number | undefined;

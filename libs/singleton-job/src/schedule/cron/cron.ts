@@ -1,7 +1,7 @@
 import { type CronSchedule } from '../schedule.js';
 import { cronError } from './cron-error.js';
 import { readFields } from './cron-fields.js';
-import { canonical } from './cron-text.js';
+import { canonical, splitCron } from './cron-text.js';
 import { elapsedTimes } from './elapsed-times.js';
 import { fixedTimes } from './fixed-times.js';
 import { latestBy } from './latest-by.js';
@@ -34,7 +34,8 @@ const WEEKDAY_NUMBER = /(?<=^|[,-])[1-7]/;
 export function cron(expression: string, timeZone = 'UTC'): CronSchedule {
   const text = canonical(expression);
   const fields = readFields(text);
-  const field = text.split(' ').at(-1) ?? '';
+  const texts = splitCron(text);
+  const field = texts.at(-1) ?? '';
   if (text.includes('?') && WEEKDAY_NUMBER.test(field))
     throw cronError('weekday field must have names beside a ?', text, { field });
   const { day, weekday } = fields;
@@ -55,6 +56,7 @@ export function cron(expression: string, timeZone = 'UTC'): CronSchedule {
     kind: 'cron' as const,
     summary,
     description: `cron ${summary}`,
+    fields: texts,
     timeZone: zone.name,
     next,
     latest: latestBy(next),
