@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../../base/errors/message-of.js';
@@ -48,7 +48,6 @@ const LOOK = 'SELECT name FROM sqlite_master';
 const TABLES = [
   ...createTables(),
   'CREATE INDEX IF NOT EXISTS singleton_job_forget ON singleton_job_records (project, forget_at)',
-  'CREATE TABLE IF NOT EXISTS singleton_job_file (one INTEGER PRIMARY KEY, id TEXT NOT NULL)',
 ];
 
 /** What an opened file needs of its store. */
@@ -77,9 +76,9 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     this.#note(parts.path);
   }
 
-  /** A file that was made again has another id, and one that was copied back has another inode. */
+  /** A file that was made again has another number in its header, and one that was copied back has another inode. */
   get dialect(): Dialect {
-    const server = `(SELECT id || '.${this.#inodes.get(this.parts.path)}' FROM singleton_job_file)`;
+    const server = `(SELECT user_version || '.${this.#inodes.get(this.parts.path)}' FROM pragma_user_version)`;
     const now = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)";
     const orUpdate = 'ON CONFLICT DO UPDATE SET';
     return { begin: 'BEGIN IMMEDIATE', now, server, forUpdate: '', skipLocked: '', orUpdate, isLocked: () => false };
@@ -105,7 +104,8 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     if (open.has(realPath) && !open.has(memory)) throw new Error(`the file ${memory} was deleted or replaced`);
     await this.transaction(async (query) => {
       for (const table of TABLES) await query(table);
-      await query('INSERT OR IGNORE INTO singleton_job_file VALUES (1, ?)', randomUUID());
+      const [file] = await query('SELECT CAST(user_version AS TEXT) AS id FROM pragma_user_version');
+      if (file?.id === '0') await query(`PRAGMA user_version = ${randomInt(1, 2 ** 31)}`);
     });
     this.#watch(log);
     // what it finds has ended the session

@@ -16,7 +16,7 @@ export interface StoreFixture {
   spoil?(name: string): Promise<void>;
   /** Another server takes over with the same data, or the server starts again. */
   restart?(): Promise<void>;
-  /** Deletes leases, records and the incarnation. The server stays the same. */
+  /** Deletes all that the store keeps: leases, records and the incarnation. The server stays the same. */
   loseData?(): Promise<void>;
   /** Sets the clock of the store back. */
   setClockBack?(ms: number): Promise<void>;
