@@ -53,6 +53,8 @@ const TABLES = [
 /** What an opened file needs of its store. */
 interface SqliteFileParts extends SqlSessionParts {
   readonly path: string;
+  /** The number of the file that the last session had to leave: what is there now may be older. */
+  readonly leftId: string | undefined;
   /** Called when a process may have changed the file. Left out: the file is not watched. */
   readonly changed: (() => void) | undefined;
   /** Called where the system reports no changes. */
@@ -69,6 +71,8 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   readonly #inodes = new Map<string, bigint>();
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** The number in the header. Before it is read: that of the last session. */
+  id = this.parts.leftId;
 
   constructor(Database: DatabaseConstructor, parts: SqliteFileParts) {
     super(parts);
@@ -85,7 +89,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   }
 
   async connect(): Promise<void> {
-    const { path } = this.parts;
+    const { path, leftId } = this.parts;
     // where links lead: SQLite keeps its other files there
     const realPath = realpathSync(path);
     const network = networkAt(realPath);
@@ -102,10 +106,13 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     // all sessions of a process share one: it stays until each of them has ended
     const open = await openFiles();
     if (open.has(realPath) && !open.has(memory)) throw new Error(`the file ${memory} was deleted or replaced`);
-    await this.transaction(async (query) => {
+    this.id = await this.transaction(async (query) => {
       for (const table of TABLES) await query(table);
       const [file] = await query('SELECT CAST(user_version AS TEXT) AS id FROM pragma_user_version');
-      if (file?.id === '0') await query(`PRAGMA user_version = ${randomInt(1, 2 ** 31)}`);
+      if (file !== undefined && file.id !== '0' && file.id !== leftId) return file.id;
+      const id = String(randomInt(1, 2 ** 31));
+      await query(`PRAGMA user_version = ${id}`);
+      return id;
     });
     this.#watch(log);
     // what it finds has ended the session

@@ -33,14 +33,16 @@ export type SqliteStoreOptions = ServerStoreOptions<string>;
 export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
   readonly name = 'SQLite';
   readonly #path = pathOf(this.options.connection);
+  /** The newest session. */
+  #file: SqliteFile | undefined;
 
   protected async newSession(lost: Lost): Promise<SqliteFile> {
     const changed = this.options.subscribes === false ? undefined : () => void this.lookForHint();
     const unwatched: Lost = (reason) => {
       this.listeners.warn(messagesMissing(this.name, messageOf(reason)));
     };
-    const parts = { path: this.#path, changed, lost, unwatched, silenceMs: this.silenceMs };
-    return new SqliteFile(await loadSqlite(), parts);
+    const parts = { path: this.#path, leftId: this.#file?.id, changed, lost, unwatched, silenceMs: this.silenceMs };
+    return (this.#file = new SqliteFile(await loadSqlite(), parts));
   }
 
   protected toError(error: unknown, request?: string): StoreError {
