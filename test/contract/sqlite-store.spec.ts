@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/
 import { A, NAME, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { until } from '../../tools/replicas/until.js';
 import { hammer } from './hammer.js';
-import { closeOpened, isListening, open } from './reporting-store.js';
+import { closeOpened, isListening, open, type OpenStore } from './reporting-store.js';
 import { setBackClock } from './set-back-clock.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'singleton-job-'));
@@ -257,6 +257,21 @@ describe('SQLite', () => {
     const { incarnation, records } = await a.sync({ renew: [A], read: [NAME] });
     expect(records).toEqual([old]);
     expect([incarnation.id === before.id, incarnation.isFirst]).toEqual([false, false]);
+  });
+
+  it('answers again after -wal was made empty, also beside an idle session', async () => {
+    const file = newFile();
+    const idle = open(new SqliteStore({ connection: `sqlite:${file}`, projectName: 'shop', subscribes: false }));
+    const stores = [await listen(file), await listen(file)];
+    await idle.store.sync(LOOKS);
+    truncateSync(`${file}-wal`);
+    const isAnswered = ({ store }: OpenStore) =>
+      store.sync({ ...LOOKS, grant: ['a.1@10000'] }).then(Boolean, () => false);
+    await until('both notice it', async () => {
+      await Promise.all(stores.map(isAnswered));
+      return stores.every(({ disconnected }) => disconnected.length > 0);
+    });
+    await until('both answer', async () => (await Promise.all(stores.map(isAnswered))).every(Boolean));
   });
 
   it.each([[['', '-wal', '-shm']], [['-wal', '-shm']]])(

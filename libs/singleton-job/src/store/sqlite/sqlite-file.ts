@@ -39,6 +39,11 @@ export function resultCode(error: unknown): number | undefined {
 
 /** SQLITE_BUSY and SQLITE_LOCKED: another process writes. */
 const BUSY = [5, 6];
+/**
+ * SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_NOTADB: the log may be damaged. SQLite repairs what it can when the last
+ * session of all processes has ended.
+ */
+const DAMAGED = [10, 11, 26];
 /** The event of a change comes before its commit can be read. */
 const READABLE_AFTER_MS = 10;
 /** How often a session without requests sees whether its files are still there. */
@@ -115,8 +120,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
       return id;
     });
     this.#watch(log);
-    // what it finds has ended the session
-    this.#timer = setInterval(() => void this.query(LOOK).catch(() => undefined), LOOK_EVERY_MS).unref();
+    this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
@@ -130,7 +134,9 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
       return this.#database.prepare(text).all(...values.flat(2));
     } catch (error: unknown) {
       // a new session opens the file that is there now, and makes its tables
-      if (resultCode(error) === undefined || /^no such table/.test(messageOf(error))) this.parts.lost(error);
+      const code = resultCode(error);
+      if (code === undefined || DAMAGED.includes(code) || /^no such table/.test(messageOf(error)))
+        this.parts.lost(error);
       throw error;
     }
   };
@@ -149,6 +155,12 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
 
   protected isConflict(error: unknown): boolean {
     return BUSY.includes(resultCode(error) ?? 0);
+  }
+
+  /** Reads the file anew, not from memory. What it finds has ended the session. */
+  async #look(): Promise<void> {
+    await this.query('PRAGMA shrink_memory').catch(() => undefined);
+    await this.query(LOOK).catch(() => undefined);
   }
 
   #note(...paths: readonly string[]): void {
