@@ -46,7 +46,7 @@ describe('what Redis sees', () => {
   it('is a sorted set: the leases with their ends, and the incarnation', async () => {
     const { time, incarnation } = await a.sync({ isNewcomer: true, grant: [A, B] });
     const end = String(time + LONG_MS);
-    const { server, since } = /^(?<server>\w+)\/(?<since>\d+)$/.exec(incarnation.id)?.groups ?? {};
+    const [server, since] = incarnation.id.split('/');
     expect(await fixture.raw.zrangebyscore(LEASES, '-inf', '+inf', 'WITHSCORES')).toEqual([
       `${String(server)}/${String(since)}`,
       '-1',
@@ -55,13 +55,25 @@ describe('what Redis sees', () => {
       B,
       end,
     ]);
-    expect(await fixture.raw.info('server')).toContain(`run_id:${String(server)}`);
+    const info = `${await fixture.raw.info('server')} ${await fixture.raw.info('replication')}`;
+    const ids = ['run_id', 'master_replid'].map((field) => new RegExp(`${field}:(\\w+)`).exec(info)?.[1]);
+    expect(server).toBe(ids.join('-'));
     expect([since, await fixture.raw.keys('*')]).toEqual([String(time), [LEASES]]);
   });
 
   it('is an incarnation with the score 0 if a replica noted it that had met another', async () => {
     const { incarnation } = await a.sync({ grant: [A] });
     expect(await fixture.raw.zscore(LEASES, incarnation.id)).toBe('0');
+  });
+
+  it('is another incarnation when the server was a copy of another one for a moment', async () => {
+    const { incarnation } = await a.sync({ isNewcomer: true, grant: [A] });
+    const record = await a.put();
+    await fixture.raw.replicaof('127.0.0.1', 1);
+    await fixture.raw.replicaof('NO', 'ONE');
+    expect(await a.write('{}', record)).toBeUndefined();
+    const after = await a.sync({ grant: [A], read: [NAME] });
+    expect([after.incarnation.id === incarnation.id, after.records]).toEqual([false, [record]]);
   });
 
   it('is a string for each record, with its revision before its value', async () => {
@@ -233,7 +245,7 @@ describe('a user who may not see the server', () => {
     // who sees the server notes it
     expect(await a.write('{}', record, { incarnation: incarnation.id })).toBeUndefined();
     const { incarnation: seen } = await a.sync({ grant: [A] });
-    expect(seen).toMatchObject({ id: expect.stringMatching(/^\w+\//), isFirst: false });
+    expect(seen).toMatchObject({ id: expect.stringMatching(/^[\w-]+\//), isFirst: false });
     // and who does not leaves it alone
     expect((await blind.sync({ renew: [B] })).incarnation).toEqual(seen);
     await blind.put('{}', record);

@@ -5,18 +5,23 @@
  * `KEYS[1]` is a sorted set: each lease with its end as its score, and the incarnation with the score -1 if it is the
  * first, else 0. So they can only be lost together. A record is a string: `revision {json}`.
  *
- * `int`: Lua would write a large number with an exponent. `isOther`: another server noted the incarnation; a user who
- * may not see the server compares nothing. The plain search for the run id comes first, because a pattern is matched
- * slowly along the whole text.
+ * `int`: Lua would write a large number with an exponent. `server`: a restart changes the first part, a promotion the
+ * second; both bring other data. Redis 6.2 answers one section of INFO at a time. The plain search for a field comes
+ * first, because a pattern is matched slowly along the whole text. `isOther`: another server noted the incarnation; a
+ * user who may not see the server compares nothing.
  */
 const COMMON = `
 redis.call('ZREM', KEYS[1], '')
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function int(number) return string.format('%.0f', number) end
-local info = redis.pcall('INFO', 'server')
-local isShown = type(info) == 'string'
-local server = isShown and string.match(info, 'run_id:(%w+)', (string.find(info, 'run_id:', 1, true))) or ''
+local function find(section, field)
+  local info = redis.pcall('INFO', section)
+  if type(info) ~= 'string' then return '', info.err end
+  return string.match(info, field .. ':(%w+)', (string.find(info, field .. ':', 1, true))) or '', 'no ' .. field
+end
+local server, hidden = find('server', 'run_id')
+if server ~= '' then server, hidden = server .. '-' .. find('replication', 'master_replid'), '' end
 local incarnation, score = unpack(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', 0, 'WITHSCORES'))
 local isOther = incarnation and server ~= '' and string.match(incarnation, '^(.*)/') ~= server
 `;
@@ -52,7 +57,6 @@ for i = 1, #leases, 2 do
     redis.call('ZADD', KEYS[1], int(now + life), lease)
   end
 end
-local hidden = server == '' and (isShown and 'no run_id' or info.err) or ''
 return { now, incarnation or '', score == '-1' and 1 or 0, hidden, leases }
 `;
 
