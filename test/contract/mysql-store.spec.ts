@@ -176,6 +176,17 @@ it('publishes at once on a server that commits nothing by itself', async () => {
   await Promise.all([a.store.close(), b.store.close()]);
 });
 
+it('reads and removes all rows on a server that limits what a statement may do', async () => {
+  await using strict = await MysqlServer.start();
+  await using connection = await createConnection({ uri: strict.url });
+  await connection.query('SET GLOBAL sql_select_limit = 1, GLOBAL sql_safe_updates = 1, GLOBAL sql_auto_is_null = 1');
+  const { store } = open(new MysqlStore({ connection: strict.url, projectName: 'myapp' }));
+  const [a, b] = ['a.1@10000', 'b.1@10000'] as const;
+  await store.sync({ ...LOOKS, isNewcomer: true, grant: [a, b] });
+  expect([...(await store.sync(LOOKS)).leases.keys()]).toEqual([a, b]);
+  await store.close();
+});
+
 it('takes a hint that another program wrote for one about everything', async () => {
   const projectName = newProject();
   const { store } = open(newStore(projectName));

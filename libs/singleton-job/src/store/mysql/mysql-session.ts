@@ -11,11 +11,12 @@ const ENDS_SESSION = [1290, 1792, 1836, 1146];
 
 /**
  * A statement reads what is committed when it begins, and locks no rows that it does not find. Times are the same in
- * each time zone. Texts are escaped as the client does it.
+ * each time zone. Texts are escaped as the client does it. No limit leaves rows out.
  */
 const SETTINGS = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
   "SET SESSION time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = 1, sql_mode = 'STRICT_ALL_TABLES'",
+  'SET SESSION sql_select_limit = 18446744073709551615, sql_safe_updates = 0, sql_auto_is_null = 0, sql_big_selects = 1',
 ];
 
 /** An idle connection outside of a transaction may stay for as long as the server lets it, by default 8 h. */
