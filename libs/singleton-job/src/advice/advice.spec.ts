@@ -197,5 +197,11 @@ advises(
   */15 * * * * *   →
   0 * 9-17 * * 1-5 →
   0 0 */6 * * *    →
+  0 0 0 */2 * *    → begins */2 again on the 1st, so its last step is shorter: the 31st and the 1st are two days in a row. For even ones use @FixedRate
+  0 0 0 */4 * *    → begins */4 again on the 1st, so its last step is shorter. For even ones use @FixedRate
+  0 0 9 1-7 * 1    → runs on each day that is 1-7, and on each weekday that is 1. If both must match, write 1#1 for that weekday of the month
+  0 0 9 1-7 * 1-5  → runs on each day that is 1-7, and on each weekday that is 1-5. If both must match, let the option only decide
+  0 0 9 13 * FRI   → runs on each day that is 13, and on each weekday that is FRI. If both must match, let the option only decide
+  0 0 9 1 1 *      →
   `,
 );

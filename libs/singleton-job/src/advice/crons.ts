@@ -62,12 +62,13 @@ function named(fields: readonly string[], names = QUARTZ_WEEKDAYS): string {
 const UNITS = ['second', 'minute', 'hour'];
 const SIZES = [60, 60, 24];
 
-/**
- * What may surprise in the six fields of an expression: a `*` before a value, and steps that do not fill the hour or
- * day. Undefined: nothing does.
- */
+/** What may surprise in the six fields of an expression. Undefined: nothing does. */
 export function cronOddity(fields: readonly string[]): string | undefined {
-  const times = fields.slice(0, UNITS.length);
+  return oddTime(fields.slice(0, UNITS.length)) ?? oddDay(fields[3] ?? '', fields[5] ?? '');
+}
+
+/** A `*` before a value, and steps that do not fill the minute, the hour or the day. */
+function oddTime(times: readonly string[]): string | undefined {
   const star = times.indexOf('*');
   const value = times.slice(star + 1).find((field) => /^(\*\/)?\d+$/.test(field));
   if (star >= 0 && value !== undefined)
@@ -75,6 +76,21 @@ export function cronOddity(fields: readonly string[]): string | undefined {
   const uneven = times.find((field, index) => (SIZES[index] ?? 0) % stepOf(field) > 0);
   return uneven && `begins ${uneven} again at 0, so its last step is shorter. For even ones use @FixedRate`;
 }
+
+/** Steps that begin anew in each month, and a day beside a weekday, where one match is enough. */
+function oddDay(day: string, weekday: string): string | undefined {
+  const step = stepOf(day);
+  const inARow = 30 % step === 0 ? ': the 31st and the 1st are two days in a row' : '';
+  if (step > 1)
+    return `begins ${day} again on the 1st, so its last step is shorter${inARow}. For even ones use @FixedRate`;
+  if (/^[*?]/.test(day) || /^[*?]/.test(weekday)) return undefined;
+  const week = WEEKS.indexOf(day) + 1;
+  const isOne = week > 0 && /^\w+$/.test(weekday);
+  const both = isOne ? `write ${weekday}#${week} for that weekday of the month` : 'let the option only decide';
+  return `runs on each day that is ${day}, and on each weekday that is ${weekday}. If both must match, ${both}`;
+}
+
+const WEEKS = ['1-7', '8-14', '15-21', '22-28'];
 
 function stepOf(field: string): number {
   return Number(/^\*\/(\d+)$/.exec(field)?.[1] ?? 1);
