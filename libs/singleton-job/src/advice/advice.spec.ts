@@ -169,6 +169,22 @@ advises(
 );
 
 advises(
+  'a cron expression with characters that only look right,',
+  cronFix,
+  `
+  0 3 * * 1–5      → it has '–' (U+2013) in place of '-', write '0 3 * * 1-5'
+  0 3 * * 1−5      → it has '−' (U+2212) in place of '-', write '0 3 * * 1-5'
+  ０ ３ ＊ ＊ ＊   → it has '０' (U+FF10) in place of '0', write '0 3 * * *'
+  0 3 ∗ ∗ ∗        → it has '∗' (U+2217) in place of '*', write '0 3 * * *'
+  ∕5 3 * * *       → it has '∕' (U+2215) in place of '/', write '/5 3 * * *'
+  0 3，4 * * *     → it has '，' (U+FF0C) in place of ',', write '0 3,4 * * *'
+  0 3 * * МON      → it has 'М' (U+041C) in place of 'M', write '0 3 * * MON'
+  0 3 * * 夏       →
+  0\u200b 3 * * *  → it has an invisible U+200B, write '0 3 * * *'
+  `,
+);
+
+advises(
   'a field of a cron expression',
   (field) => cronFix('', field),
   `

@@ -3,7 +3,35 @@ import { asDuration } from './durations.js';
 /** What to write in place of an expression, of which `field` cannot be read. Undefined: no mistake that is known. */
 export function cronFix(words: string, field = ''): string | undefined {
   const [, fix] = MISTAKES.find(([found]) => found.test(field)) ?? [];
-  return foreignFix(words) ?? fix;
+  return lookalikeFix(words) ?? foreignFix(words) ?? fix;
+}
+
+/** Characters that look like one of an expression, such as a dash of a text editor. */
+const LOOKALIKES: readonly (readonly [found: RegExp, meant: string])[] = [
+  [/[\p{Pd}\u2212\u2043]/gu, '-'],
+  [/[\u2217\u204e\u066d\u2731\u00d7]/gu, '*'],
+  [/[\u060c\u201a\u3001]/gu, ','],
+  [/[\u2044\u2215\u29f8\u00f7]/gu, '/'],
+  [/[\p{Cf}\p{Cc}]/gu, ''],
+];
+const CYRILLIC_AND_GREEK = 'АВСЕНІЈМОРЅТУΑΒΕΗΙΜΝΟΡΤΥ';
+const LATIN = 'ABCEHIJMOPSTYABEHIMNOPTY';
+
+function lookalikeFix(words: string): string | undefined {
+  const [other] = /[^ -~]/u.exec(words) ?? [];
+  const written = asAscii(words);
+  if (other === undefined || /[^ -~]/.test(written)) return undefined;
+  const code = `U+${other.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
+  const meant = asAscii(other);
+  const what = meant === '' ? `an invisible ${code}` : `'${other}' (${code}) in place of '${meant}'`;
+  return `it has ${what}, write '${written}'`;
+}
+
+function asAscii(text: string): string {
+  const letters = text.replaceAll(/[\u0370-\u04ff]/g, (letter) => LATIN[CYRILLIC_AND_GREEK.indexOf(letter)] ?? letter);
+  const signs = LOOKALIKES.reduce((all, [found, meant]) => all.replaceAll(found, meant), letters);
+  // digits and signs of full width
+  return signs.normalize('NFKC');
 }
 
 /** In a field. */
