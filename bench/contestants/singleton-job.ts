@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { FixedRate, type JobObserver, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
+import { duration, FixedRate, type JobObserver, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
 import { type Start } from './contestant.js';
 import { jobClasses } from './job-classes.js';
 
@@ -16,7 +16,7 @@ export const start: Start = async ({ settings, jobs, leads }) => {
     jobs,
     // the run itself: a literal around it, with a getter of the signal, would cost as much as the run
     (job) => (run: JobRun) => job.run(run),
-    ({ name, periodMs, offsetMs = 0 }) => FixedRate(periodMs, { name, offset: `${offsetMs}ms` }),
+    ({ name, periodMs, offsetMs = 0 }) => FixedRate(periodMs, { name, offset: duration(`${offsetMs}ms`) }),
   );
 
   @Module({

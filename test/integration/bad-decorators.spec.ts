@@ -41,7 +41,7 @@ const SCHEDULES: Row[] = [
   ['a period of zero', fixedRate(0)],
   ['seconds without a unit', FixedRate(5)],
   ['seconds of a warning without a unit', FixedRate('1s', { warnAfter: 8 })],
-  ['a negative time of a warning', FixedRate('1s', { warnAfter: '-8s' })],
+  ['a negative time of a warning', fixedRate('1s', { warnAfter: '-8s' })],
   ['an offset of a whole period', FixedRate('1s', { offset: '1s' })],
   ['a name without a delay', interval('heartbeat')],
   ['a date', cron(new Date(0))],

@@ -137,7 +137,17 @@ advises(
   10000.5   → round it to whole milliseconds
   Infinity  → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
   true      → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
-  5 sec     → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
+  long      → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
+  2 months  → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
+  5 sec     → write '5s'
+  10 s      → write '10s'
+  3S        → write '3s'
+  1.5s      → write '1500ms'
+  1h30m     → write '90m'
+  1 hour and 30 minutes → write '90m'
+  PT1H30M   → write '90m'
+  1w        → write '7d'
+  20 milliseconds → write '20ms'
   `,
 );
 
@@ -154,7 +164,7 @@ advises(
   0 0 22 * * * GMT+2              → write '0 0 22 * * *' and ${NAMED_ZONE}
   0 22 * * SAT                    →
   @every 1h30m                    → write a period, as in @FixedRate('90m')
-  @EVERY 1.5h                     → write a period, as in @FixedRate('5m')
+  @EVERY 1.5h                     → write a period, as in @FixedRate('90m')
   rate(5 minutes)                 → write a period, as in @FixedRate('5m')
   Every hour                      → write a period, as in @FixedRate('1h')
   every 2 months                  → write a period, as in @FixedRate('5m')

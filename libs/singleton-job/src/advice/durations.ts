@@ -1,21 +1,45 @@
-import { formatDuration, parseDuration } from '../base/text/duration.js';
+import { formatDuration } from '../base/text/duration.js';
+
+const FORMS = "write it as 500, '500ms', '3s', '5m', '2h' or '1d'";
 
 /** How to turn a value that is none into a duration. */
 export function durationFix(value: unknown): string {
   if (value === undefined) return 'give it';
   if (value === '') return 'give it a value, or leave the option out';
-  if (typeof value === 'string' && /^\d+$/.test(value)) return `add a unit, as in '${value}s' or '${value}ms'`;
-  if (typeof value === 'string' && value.startsWith('-')) return 'it cannot be negative';
-  if (typeof value === 'string' && value.trim().split(/\s+/).length >= 5) return 'a cron expression belongs in @Cron';
+  if (typeof value === 'string') return textFix(value);
   if (typeof value === 'number' && Number.isNaN(value)) return 'look where it is computed; Number(undefined) is NaN';
   if (typeof value === 'number' && Number.isFinite(value)) return 'round it to whole milliseconds';
-  return "write it as 500, '500ms', '3s', '5m', '2h' or '1d'";
+  return FORMS;
 }
 
-/** Of what other libraries write, such as `5 minutes` or `1h30m`. Undefined: that is not known. */
+function textFix(text: string): string {
+  if (/^\d+$/.test(text)) return `add a unit, as in '${text}s' or '${text}ms'`;
+  if (text.startsWith('-')) return 'it cannot be negative';
+  const written = asDuration(text);
+  if (written !== undefined) return `write '${written}'`;
+  return text.trim().split(/\s+/).length >= 5 ? 'a cron expression belongs in @Cron' : FORMS;
+}
+
+/** A month has no length. */
+const UNITS: readonly (readonly [name: RegExp, ms: number])[] = [
+  [/^(ms|msecs?|millis(econds?)?)$/, 1],
+  [/^s(ecs?|econds?)?$/, 1_000],
+  [/^m(ins?|inutes?)?$/, 60_000],
+  [/^h(rs?|ours?)?$/, 3_600_000],
+  [/^d(ays?)?$/, 86_400_000],
+  [/^w(ks?|eeks?)?$/, 604_800_000],
+];
+
+/** What other libraries write, in the form of this one: `90m` for `1h30m`, `5m` for `5 minutes` and `PT5M`. */
 export function asDuration(text: string): string | undefined {
-  const compact = text.replaceAll(' ', '').toLowerCase();
-  const parts = [...compact.matchAll(/(\d*)(ms|[smhd])(?:ec|ond|in|ute|ou|r|ay|s)*/g)];
-  if (parts.map(([part]) => part).join('') !== compact) return undefined;
-  return formatDuration(parts.reduce((ms, [, count, unit]) => ms + (parseDuration(`${count || '1'}${unit}`) ?? 0), 0));
+  let ms = 0;
+  const compact = text.toLowerCase().replaceAll(/^p|t(?=\d)|\s|and/g, '');
+  const rest = compact.replaceAll(/(\d+(?:\.\d+)?|)([a-z]+)/g, (_part, count: string, name: string) => {
+    const [, unitMs = Number.NaN] = UNITS.find(([unit]) => unit.test(name)) ?? [];
+    ms += Number(count || 1) * unitMs;
+    return '';
+  });
+  if (rest !== '' || ms === 0 || !Number.isSafeInteger(ms)) return undefined;
+  const written = formatDuration(ms);
+  return written.includes('.') ? `${ms}ms` : written;
 }

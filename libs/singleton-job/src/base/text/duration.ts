@@ -1,9 +1,10 @@
 /**
  * A length of time: whole milliseconds as a number, or a whole number with a unit as a string: `'500ms'`, `'3s'`,
  * `'5m'` (minutes), `'2h'`, `'1d'`. At least one millisecond unless an option says that zero is allowed. For a text
- * that is known only at run time, such as that of a variable, see `duration()`.
+ * that is known only at run time, such as that of a variable or `${n}s`, see `duration()`.
  */
-export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+export type Duration =
+  number | (`${bigint}${'ms' | 's' | 'm' | 'h' | 'd'}` & `${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}${string}`);
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
