@@ -9,6 +9,7 @@ let storage: AsyncLocalStorage<InterceptedRun> | undefined;
  * The run that the calling code belongs to, at any depth below a job method, also after `await`. Undefined outside of a
  * run, and without {@link currentRunInterceptor}.
  *
+ * @see docs/recipes.md#the-job-in-each-log-line
  * @example `logger.log({ job: currentRun()?.job }, 'saved')`
  */
 export function currentRun(): InterceptedRun | undefined {
