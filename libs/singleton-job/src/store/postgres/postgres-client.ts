@@ -1,6 +1,5 @@
 import { type EventEmitter } from 'node:events';
 import { connect } from 'node:net';
-import { connectLimitMs } from '../connection.js';
 
 /** Options of a client of `pg`, with the same meaning. A type of our own: who uses Redis has no types of `pg`. */
 export interface PostgresConfig {
@@ -19,8 +18,8 @@ export interface PostgresConfig {
   /** As in `pg`: `true`, or options of TLS. @default no TLS */
   readonly ssl?: unknown;
   /**
-   * How long it may take to connect, at most a third of `lockExpiry`.
-   * @default a quarter of `lockExpiry`, 2.5 s at most
+   * How long it may take to connect, at most `lockExpiry`. Each answer of the server has a limit of its own.
+   * @default `lockExpiry`
    */
   readonly connectionTimeoutMillis?: number | undefined;
   /** Milliseconds, from which the server ends a statement. */
@@ -62,7 +61,9 @@ export interface PostgresClient extends EventEmitter {
   /** Those of its process on the server. Null: it has not connected. */
   readonly processID: number | null;
   readonly secretKey: number | null;
-  readonly connection: { readonly stream: { readonly bytesRead: number; destroy(): unknown } };
+  readonly connection: {
+    readonly stream: { readonly bytesRead: number; readonly connecting?: boolean; destroy(): unknown };
+  };
   connect(): Promise<unknown>;
   query(text: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly Row[] }>;
   end(): Promise<void>;
@@ -75,9 +76,11 @@ export async function newClient(
 ): Promise<PostgresClient> {
   const Client = await loadClient();
   const config = configOf(connection);
+  const limitMs = Number(Reflect.get(config, 'connectionTimeoutMillis'));
   return new Client({
     ...config,
-    connectionTimeoutMillis: connectLimitMs(Reflect.get(config, 'connectionTimeoutMillis'), shortestLifeMs),
+    // a session has a limit for each answer
+    connectionTimeoutMillis: limitMs > 0 ? Math.min(limitMs, shortestLifeMs) : shortestLifeMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     // the only parameter of the start that a pooler lets pass

@@ -33,8 +33,18 @@ export class PostgresSession implements Session {
   }
 
   async connect(): Promise<void> {
-    await this.client.connect();
-    await this.parts.prepare(this);
+    const { client, parts } = this;
+    // TLS puts another one in its place, which counts no bytes of its handshake. That it is open is news too.
+    const socket = client.connection.stream;
+    await watchSilence(client.connect(), {
+      stream: () => ({ bytesRead: socket.bytesRead + Number(socket.connecting !== true) }),
+      silenceMs: parts.silenceMs,
+      // no time-out of a statement: it leaves nothing on the server
+      silent: ({ message }) => {
+        parts.lost(new Error(message));
+      },
+    });
+    await parts.prepare(this);
   }
 
   /**

@@ -7,6 +7,8 @@ const statements: string[] = [];
 /** What a server, or a pooler before it, does with a statement. */
 let carryOut: (client: FakeClient, text: string, values: readonly unknown[]) => Promise<unknown>;
 let level: string;
+/** No attempt to connect is answered. */
+let isMute: boolean;
 
 /** A client without a network. The first of a store is for requests, the second for messages. */
 class FakeClient extends EventEmitter implements PostgresClient {
@@ -18,8 +20,8 @@ class FakeClient extends EventEmitter implements PostgresClient {
   #number = clients.push(this);
   #isBusy = false;
 
-  connect(): Promise<void> {
-    return Promise.resolve();
+  async connect(): Promise<void> {
+    if (isMute) await this.#ended();
   }
 
   async query(text: string, values: readonly unknown[] = []): ReturnType<PostgresClient['query']> {
@@ -27,8 +29,7 @@ class FakeClient extends EventEmitter implements PostgresClient {
     statements.push(`${String(this.#number)} ${kind}`);
     if (this.#isBusy) throw new Error('pg warns who sends a statement while another is under way');
     this.#isBusy = true;
-    const ended = new Promise((_resolve, reject) => this.once('ended', reject));
-    await Promise.race([ended, carryOut(this, kind, values)]);
+    await Promise.race([this.#ended(), carryOut(this, kind, values)]);
     this.#isBusy = false;
     const found = { version: 150_000, isStandby: false, role: 'app', database: 'app', level, isComplete: true };
     const answers: Readonly<Record<string, unknown>> = {
@@ -41,6 +42,10 @@ class FakeClient extends EventEmitter implements PostgresClient {
   end(): Promise<void> {
     this.emit('ended', new Error('ended'));
     return Promise.resolve();
+  }
+
+  #ended(): Promise<never> {
+    return new Promise((_resolve, reject) => this.once('ended', reject));
   }
 }
 
@@ -58,6 +63,7 @@ beforeEach(() => {
   jest.useFakeTimers();
   clients.length = statements.length = 0;
   level = 'read committed';
+  isMute = false;
 });
 
 afterEach(async () => {
@@ -107,6 +113,17 @@ describe('A PostgreSQL store', () => {
     await sync();
     isSilent = true;
     expect([await clientsAfter(1_600), await clientsAfter(1_700)]).toEqual([5, 6]);
+    await store.close();
+  });
+
+  it('that answers no attempt to connect is tried again every two seconds, however often', async () => {
+    isMute = true;
+    const { store } = openStore(false);
+    const errors = new Set<string>();
+    store.addListener({ disconnected: ({ message }) => errors.add(message) });
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect(clients.length).toBeGreaterThanOrEqual(10);
+    expect([...errors]).toEqual(['PostgreSQL is not connected: no answer within 1.5 s']);
     await store.close();
   });
 
