@@ -7,7 +7,7 @@ import { ABSENT, type JobRecord, type OwnFields, type SeenRecord, seenRecord } f
 const STORE: decide.SeenStore = {
   replicaId: 'a',
   incarnation: { id: 'now', since: 1_000, isFirst: false },
-  metAt: { now: 50, wall: 5_000 },
+  metAt: { now: 50, storeTime: 5_000 },
   sawAnother: false,
   longestLifeMs: 10_000,
   leases: new Map(['a.1@10000', 'b.1@10000'].map((lease) => [lease, 4_000])),
@@ -95,20 +95,18 @@ describe('claims are lost', () => {
   const older = record({ fencingToken: 1, incarnation: 'old' });
   const ofNow = record({ fencingToken: 1, incarnation: 'now' });
 
-  it.each<[string, number, SeenRecord, { storeNow?: number; wallNow?: number; since?: number }]>([
-    ['up to the take, of a record that is absent', 1_250, ABSENT, { storeNow: 1_250 }],
-    ['up to the take by the own clock, if that is ahead', 6_000, ABSENT, { wallNow: 6_000 }],
-    ['up to the take, of a record that no leader has written', 6_000, record({ pausedAt: 1 }), { wallNow: 6_000 }],
-    ['never, of a record of this incarnation', 0, ofNow, { wallNow: 6_000 }],
-    ['up to the begin of the incarnation, of an older record', 9_000, older, { since: 9_000 }],
-    ['up to when it was met, if the clock of the store is behind', 5_000, older, {}],
-  ])('%s', (_rule, until, seen, { since = 1_000, storeNow = 0, wallNow = 0 }) => {
-    const store = { ...STORE, incarnation: { ...STORE.incarnation, since } };
-    expect(decide.claimsLostUntil(seen, store, storeNow, wallNow)).toBe(until);
+  it.each<[string, number, SeenRecord, number]>([
+    ['up to the take, of a record that is absent', 6_000, ABSENT, 6_000],
+    ['up to the clock of the store before, if that was ahead', 5_000, ABSENT, 1_250],
+    ['up to the take, of a record that no leader has written', 6_000, record({ pausedAt: 1 }), 6_000],
+    ['never, of a record of this incarnation', 0, ofNow, 6_000],
+    ['up to when the incarnation was met, of an older record', 5_000, older, 6_000],
+  ])('%s', (_rule, until, seen, storeNow) => {
+    expect(decide.claimsLostUntil(seen, STORE, storeNow)).toBe(until);
   });
 
   it('up to when the incarnation was met, if data of before may have come back', () => {
-    const until = (seen: SeenRecord) => decide.claimsLostUntil(seen, { ...STORE, ...SAW_ANOTHER }, 0, 0);
+    const until = (seen: SeenRecord) => decide.claimsLostUntil(seen, { ...STORE, ...SAW_ANOTHER }, 0);
     expect([until(ofNow), until({ ...ofNow, isUnchanged: true })]).toEqual([0, 5_000]);
   });
 });

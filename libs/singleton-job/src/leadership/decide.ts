@@ -98,10 +98,12 @@ export function takeDelayMs(replicaId: string, loads: ReadonlyMap<string, number
 /**
  * Occurrences up to then may have been claimed in data that are gone, so they do not run: the time of the take if there
  * is no record, and the moment at which this replica met the incarnation if the record is older. 0: no claim is lost.
+ * The clock of this replica says nothing here: it may be wrong, and later leaders go by this.
  */
-export function claimsLostUntil(record: SeenRecord, store: SeenStore, storeNow: number, wallNow: number): number {
-  if (record.value?.fencingToken === undefined) return Math.max(storeNow, Math.ceil(wallNow));
-  return isNewest(record, store) ? 0 : Math.max(store.incarnation.since, Math.ceil(store.metAt.wall));
+export function claimsLostUntil(record: SeenRecord, store: SeenStore, storeNow: number): number {
+  const { storeTime } = store.metAt;
+  if (record.value?.fencingToken === undefined) return Math.max(storeNow, storeTime);
+  return isNewest(record, store) ? 0 : storeTime;
 }
 
 /**

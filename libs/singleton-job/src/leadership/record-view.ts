@@ -92,7 +92,7 @@ export class RecordView {
 
   /** What a take now finds. */
   backlog(): Backlog {
-    const { clock, view } = this.replica;
+    const { view } = this.replica;
     const { value } = this.last;
     const takenAt = view.storeNow();
     const because = reasonOf(value, view);
@@ -100,7 +100,7 @@ export class RecordView {
     const isOwn = after === view.replicaId && this.lastTerm !== undefined;
     const lostLeader = this.#lastValue.holder !== undefined && !isOwn ? after : undefined;
     const left = decide.leftBehind(this.#lastValue, this.lastTerm);
-    const claimsLostUntil = decide.claimsLostUntil(this.last, view, takenAt, clock.wallNow());
+    const claimsLostUntil = decide.claimsLostUntil(this.last, view, takenAt);
     return { because, after, record: value, left, lostLeader, claimsLostUntil, takenAt };
   }
 

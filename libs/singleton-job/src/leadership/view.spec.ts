@@ -22,6 +22,16 @@ describe('what a replica has seen', () => {
     expect([view.longestLifeMs, view.replicas]).toEqual([30_000, 2]);
   });
 
+  it('has met data no earlier than by the clock of the store before', () => {
+    const { clock, view } = viewOf([]);
+    const meet = (server: string, time: number): number => {
+      const incarnation = { id: `${server}/${time}`, since: time, isFirst: false };
+      view.learn({ time, incarnation, leases: new Map(), records: [] }, instant(clock));
+      return view.metAt.storeTime;
+    };
+    expect([meet('behind', 3_000), meet('ahead', 9_000)]).toEqual([5_000, 9_000]);
+  });
+
   it('has no lease of another program, which has no life', () => {
     const { view } = viewOf(['a.1@10000', 'backup']);
     expect([view.longestLifeMs, [...view.leases.keys()]]).toEqual([10_000, ['a.1@10000']]);

@@ -7,8 +7,11 @@ import { MAX_TIME } from './record.js';
 export class View {
   /** Of the last answer that had one. Its `id` is empty until then: no record has that. */
   incarnation: Incarnation = { id: '', since: Infinity, isFirst: false };
-  /** When this replica met the incarnation. */
-  metAt: Instant = { now: Infinity, wall: Infinity };
+  /**
+   * When this replica met the incarnation: by the monotonic clock, and by the clock of the store, or of the one before
+   * if that was ahead. No claim in earlier data is later.
+   */
+  metAt = { now: Infinity, storeTime: Infinity };
   /** This replica saw another incarnation before this one. */
   sawAnother = false;
   /** The longest life of a lease that it has met. */
@@ -71,8 +74,9 @@ export class View {
     const isNew = !this.isUnnoted && this.incarnation.id !== incarnation.id;
     if (isNew) {
       this.sawAnother = !this.isEmpty;
+      const earlierTime = this.sawAnother ? this.storeNow() : 0;
       this.incarnation = incarnation;
-      this.metAt = instant(this.clock);
+      this.metAt = { now: this.clock.now(), storeTime: Math.max(incarnation.since, earlierTime) };
     }
     this.storeTime = time;
     this.meetTime(time);

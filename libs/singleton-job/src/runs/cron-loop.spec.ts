@@ -261,6 +261,42 @@ describe('A cron job', () => {
       expect(told(a)).toEqual(['a runs 00:00:02 schedule', ...late]);
     });
 
+    it.each([
+      ['ten minutes ahead', PERIOD],
+      ['three years ahead', 3 * 365 * 24 * 60 * MINUTE],
+      ['two hours behind', -120 * MINUTE],
+    ])('leaves nothing of a clock that is %s to a later leader', async (_, aheadMs) => {
+      const a = start('a', [everyMinute()]);
+      a.clock.aheadMs = aheadMs;
+      await passes(MINUTE + 4_000);
+      await a.pool.stop();
+      const b = start('b', [everyMinute()]);
+      await passes(2 * MINUTE);
+      expect(told(a, b)).toEqual(['a runs 00:01:00 schedule', 'b runs 00:02:00 schedule', 'b runs 00:03:00 schedule']);
+    });
+
+    it('says once that occurrences wait, after the clock of the store was ahead for some hours', async () => {
+      const a = start('a', [everyMinute()]);
+      await passes(MINUTE + 1_000);
+      await a.pool.stop();
+      replicas.clock.stepWall(-120 * MINUTE);
+      const b = start('b', [everyMinute()]);
+      await passes(3 * MINUTE);
+      expect(told(b)).toEqual([]);
+      expect(b.observer.of('warning').map(({ code }) => code)).toEqual(['CLAIMS_AHEAD']);
+    });
+
+    it('begins anew, and says so, after the clock of the store was ahead for more than a day', async () => {
+      const a = start('a', [everyMinute()]);
+      await passes(MINUTE + 1_000);
+      await a.pool.stop();
+      replicas.clock.stepWall(-30 * 60 * MINUTE);
+      const b = start('b', [everyMinute()]);
+      await passes(2 * MINUTE);
+      expect(told(b)).toHaveLength(2);
+      expect(b.observer.of('warning').map(({ code }) => code)).toEqual(['CLAIMS_AHEAD']);
+    });
+
     it('reports a clock that is ahead, waits, and then runs the same occurrence', async () => {
       const a = start('a', [everyTenMinutes()]);
       a.clock.aheadMs = 150_000;

@@ -1,5 +1,5 @@
 import { type Reason } from '../base/events/events.js';
-import { clockAhead } from '../base/events/warnings.js';
+import { claimsAhead, clockAhead } from '../base/events/warnings.js';
 import { type MissedOccurrences } from '../jobs/job-run.js';
 import { cronDescribedBy } from '../schedule/cron/cron.js';
 import { type CronSchedule } from '../schedule/schedule.js';
@@ -16,7 +16,7 @@ const ON_TIME_MS = 1_000;
 const COUNT_LIMIT = 1_000;
 
 /** An occurrence starts at most so much early by the clock of the store. */
-const EARLIEST_MS = 60_000;
+const MAX_EARLY_MS = 60_000;
 
 /**
  * Fires cron occurrences, and starts or reports each one once across all replicas. Each is claimed in the record of the
@@ -36,6 +36,8 @@ export class CronLoop {
   readonly #filter: OccurrenceFilter;
   /** What is due waited until a superseded run had ended. */
   #hasWaited = false;
+  /** It was reported that the clock of this replica is far ahead of the store's. */
+  #isAhead = false;
 
   constructor(
     private readonly schedule: CronSchedule,
@@ -68,12 +70,15 @@ export class CronLoop {
     while (!sleeper.isOver) {
       const due = this.schedule.next(this.#handled) ?? Infinity;
       const wall = clock.wallNow();
-      const isFarBehind = term.storeNow() - wall > patienceMs;
-      const untilDueMs = due - (isFarBehind ? term.storeNow() : wall);
+      const aheadMs = wall - term.storeNow();
+      const isFarAhead = aheadMs > MAX_EARLY_MS;
+      if (wall >= due) this.#warnIfAhead(due, isFarAhead ? aheadMs : 0);
+      const isNear = !isFarAhead && aheadMs >= -patienceMs;
+      const untilDueMs = due - (isNear ? wall : term.storeNow());
       if (!this.#isPromotion && untilDueMs > 0) await sleeper.sleep(untilDueMs);
       else if (!term.isValid()) await sleeper.sleep(Infinity, term.untilValid());
       else {
-        const isOnTime = !this.#isPromotion && wall >= due && wall - due <= ON_TIME_MS;
+        const isOnTime = !this.#isPromotion && isNear && wall >= due && wall - due <= ON_TIME_MS;
         await this.#handle(due, () => (isOnTime ? clock.wallNow() : term.storeNow()));
       }
     }
@@ -101,10 +106,13 @@ export class CronLoop {
 
   /** Reports occurrences that no replica starts any more, because data were lost or the expression is new. */
   #reportBacklog(): void {
-    const { backlog } = this.parts.term;
+    const { job, notify, replica, term } = this.parts;
+    const { backlog } = term;
     const { left, claimsLostUntil, takenAt, record } = backlog;
     const { lastScheduledAt: after } = left;
     if (after === undefined) return;
+    if (after - takenAt > MAX_EARLY_MS)
+      notify('warning', claimsAhead(job.name, new Date(after), this.#handled < after, replica.storeName));
     if (claimsLostUntil > after) this.#report('data-lost', after, claimsLostUntil);
     if (claimsLostUntil > after || changeOf(this.schedule, backlog) !== 'times') return;
     // what was due then, not what the new schedule would have had
@@ -128,7 +136,6 @@ export class CronLoop {
    */
   async #claimAndRun(newest: number, now: () => number): Promise<void> {
     const { runs, term, job } = this.parts;
-    if (!(await this.#isStoreNear(newest))) return;
     const misfireGraceMs = this.#isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
     // the store's time decides too: a local clock that is behind must not extend the grace
     const isInTime = (): boolean => misfireGraceMs > 0 && Math.max(now(), term.storeNow()) - newest <= misfireGraceMs;
@@ -156,15 +163,12 @@ export class CronLoop {
     this.#ran = newest;
   }
 
-  /** An occurrence waits for a clock of the store that is more than a minute behind: one of the clocks is wrong. */
-  async #isStoreNear(newest: number): Promise<boolean> {
-    const { term, job, notify, replica, sleeper } = this.parts;
-    const aheadMs = newest - term.storeNow();
-    if (aheadMs <= EARLIEST_MS) return true;
-    notify('warning', clockAhead(job.name, new Date(newest), aheadMs, [replica.id, replica.storeName]));
-    // after that the clock of the store decides, as after any late wake-up
-    await sleeper.sleep(newest - term.storeNow());
-    return false;
+  /** Once, until the clocks agree: an occurrence that is due here waits for the clock of the store. */
+  #warnIfAhead(due: number, aheadMs: number): void {
+    const { job, notify, replica } = this.parts;
+    if (aheadMs > 0 && !this.#isAhead)
+      notify('warning', clockAhead(job.name, new Date(due), aheadMs, [replica.id, replica.storeName]));
+    this.#isAhead = aheadMs > 0;
   }
 
   /** Asks the option `only`. False: it leaves the occurrence out, is asked again, or the term is over. */

@@ -9,6 +9,7 @@ import { whileLeader } from '../schedule/while-leader.js';
 import { changeOf, crashesBefore, inherit, isClaimed } from './inheritance.js';
 
 const NOW = 1_000_000;
+const DAY = 86_400_000;
 const NIGHTLY = cron('0 3 * * *');
 const GRID = fixedRate(1_000);
 const [SHORT, LONG] = [interval(10_000), interval(10_001)];
@@ -67,6 +68,14 @@ describe('A new leader', () => {
   it.each<[string, AnySchedule, Backlog, OwnFields]>([
     ['begins a new cron job now', NIGHTLY, of(NIGHTLY, {}, { record: undefined }), slot(NOW)],
     ['goes on after the last occurrence that was claimed or reported', NIGHTLY, of(NIGHTLY, slot(5)), slot(5)],
+    ['believes a claim that is up to a day ahead', NIGHTLY, of(NIGHTLY, slot(NOW + DAY)), slot(NOW + DAY)],
+    ['begins anew where a claim is further ahead', NIGHTLY, of(NIGHTLY, slot(NOW + DAY + 1)), slot(NOW)],
+    [
+      'also where only the run says so',
+      NIGHTLY,
+      of(NIGHTLY, run(ENDED, { occurrence: NOW + DAY + 1 })),
+      { ...slot(NOW), ...run(ENDED, { occurrence: undefined }) },
+    ],
     ['begins after claims that may be lost', NIGHTLY, of(NIGHTLY, slot(5), { claimsLostUntil: 900 }), slot(900)],
     ['begins a cron job with other times now', NIGHTLY, of(FOUR, slot(5)), slot(NOW)],
     ['begins a cron job of another kind now, also after slots ahead', NIGHTLY, of(GRID, slot(NOW + 5)), slot(NOW)],

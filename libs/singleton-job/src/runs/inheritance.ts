@@ -8,6 +8,8 @@ import { leaseOf, lifeOf } from '../store/lease-id.js';
  * With a longer delay than this, start and end of an interval run are written at once, otherwise the end within 10 s.
  */
 const WRITTEN_AT_ONCE_MS = 10_000;
+/** What was claimed further ahead of the clock of the store was claimed by a clock of it that was wrong. */
+const MAX_AHEAD_MS = 24 * 3_600_000;
 /** A run of `@WhileLeader` that lasted so long is not the cause of what ended it. */
 export const HEALTHY_RUN_MS = 30_000;
 
@@ -25,7 +27,8 @@ export function isClaimed(schedule: AnySchedule): boolean {
  * - After a leader that did not release, the end of the last run of a short interval is not known: it counts as now.
  */
 export function inherit(schedule: AnySchedule, backlog: Backlog): OwnFields {
-  const { left, claimsLostUntil, takenAt, lostLeader } = backlog;
+  const { claimsLostUntil, takenAt, lostLeader } = backlog;
+  const left = believed(backlog);
   const change = changeOf(schedule, backlog);
   const isCron = schedule.kind === 'cron';
   const run = left.run && notAhead(left.run, takenAt);
@@ -43,6 +46,17 @@ export function inherit(schedule: AnySchedule, backlog: Backlog): OwnFields {
     ...(begin > 0 && { lastScheduledAt: begin }),
     ...(ended !== undefined && { run: ended }),
     ...(left.versions !== undefined && { versions: left.versions }),
+  };
+}
+
+/** Without times of occurrences that no clock but a wrong one has shown: a schedule would be silent until then. */
+function believed({ left, takenAt }: Pick<Backlog, 'left' | 'takenAt'>): OwnFields {
+  const isAhead = (at = 0): boolean => at - takenAt > MAX_AHEAD_MS;
+  const { lastScheduledAt, run, ...others } = left;
+  return {
+    ...others,
+    ...(lastScheduledAt !== undefined && !isAhead(lastScheduledAt) && { lastScheduledAt }),
+    ...(run !== undefined && { run: isAhead(run.occurrence) ? { ...run, occurrence: undefined } : run }),
   };
 }
 

@@ -4,12 +4,19 @@ import { type JobEvents } from './events.js';
 
 type Warning = JobEvents['warning'];
 
-/** The run of an occurrence waits for the clock of the store, which is behind that of the node. */
+/** Occurrences wait for the clock of the store, which is behind that of the node. */
 export function clockAhead(job: string, due: Date, aheadMs: number, [node, store]: [string, string]): Warning {
   const message =
     `is due at ${due.toISOString()}, ${showDuration(aheadMs)} ahead of the clock of ${store}. ` +
-    `The run waits for that clock. Synchronise the clocks of ${node} and of ${store}`;
+    `Its runs go by that clock. Synchronise the clocks of ${node} and of ${store}`;
   return { code: 'CLOCK_AHEAD', message, job };
+}
+
+/** The clock of the store was ahead, and occurrences that lie ahead now were claimed by it. */
+export function claimsAhead(job: string, claimed: Date, isBegunAnew: boolean, store: string): Warning {
+  const why = `Its occurrences up to ${claimed.toISOString()} may have run while the clock of ${store} was ahead`;
+  const next = isBegunAnew ? 'That is more than a day, so its schedule begins anew' : 'No other one runs until then';
+  return { code: 'CLAIMS_AHEAD', message: `${why}. ${next}. Check that clock`, job };
 }
 
 export function heartbeatThreadFailed(error: unknown): Warning {
