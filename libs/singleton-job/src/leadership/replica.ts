@@ -12,6 +12,7 @@ import { Election } from './election.js';
 import { Heartbeat, type Sync } from './heartbeat.js';
 import { OwnLeases } from './lease.js';
 import { type SeenRecord, seenRecord } from './record.js';
+import { Requests } from './requests.js';
 import { type OwnTerm } from './term.js';
 import { View } from './view.js';
 import { Outbox } from './writes.js';
@@ -72,6 +73,7 @@ export class Replica implements StoreListener {
   readonly heartbeat = new Heartbeat(this.clock, this.parts.heartbeatIntervalMs, this.random);
   readonly leases = new OwnLeases(this.id, this.clock, this.heartbeat);
   readonly outbox = new Outbox(this, this.parts.store);
+  readonly #requests = new Requests(this.clock);
   readonly backup = this.parts.backup && new BackupLink(this.parts.backup, this);
   /** Counted once a turn, when the first election needs it. */
   #loads: ReadonlyMap<string, number> | undefined;
@@ -154,6 +156,7 @@ export class Replica implements StoreListener {
     if (wasOpen && !this.view.isEmpty) await within(this.clock, CLOSE_MS, this.#sayGoodbye()).catch(() => undefined);
     this.#state = 'closed';
     this.#timer?.timer.cancel();
+    this.#requests.close();
     for (const election of this.elections) election.abandon();
     for (const { done } of this.#reads) done.abort();
     await Promise.all([wasOpen ? store.close() : undefined, backup?.close()]);
@@ -230,7 +233,7 @@ export class Replica implements StoreListener {
       if (election.isOver) this.#elections.delete(election.name);
     }
     this.#grantLeases();
-    this.heartbeat.adapt(Math.min(this.parts.lifeMs, ...this.leases.all.map(({ lifeMs }) => lifeMs)));
+    this.heartbeat.adapt(this.#shortestLifeMs);
     if (now >= this.heartbeat.dueAt && this.#state === 'open') void this.#sync();
     this.outbox.send();
     this.#setTimer();
@@ -267,6 +270,10 @@ export class Replica implements StoreListener {
     // a command of a replica that competes for no record needs an incarnation too
     const needsIncarnation = view.isUnnoted && this.#elections.size > 0;
     if (needsIncarnation || leases.all.length > 0) leases.of(this.parts.lifeMs);
+  }
+
+  get #shortestLifeMs(): number {
+    return Math.min(this.parts.lifeMs, ...this.leases.all.map(({ lifeMs }) => lifeMs));
   }
 
   /**
@@ -322,16 +329,24 @@ export class Replica implements StoreListener {
     const isOfUse = (name: string): boolean =>
       this.#elections.has(name) || [...this.#reads].some((read) => read.names.has(name));
     const sync = this.heartbeat.next(leases, names, always, isOfUse);
-    const send = async (): Promise<SyncResult> => this.parts.store.sync(sync.request);
-    const [answer] = await Promise.allSettled([send()]);
-    this.turn(() => {
-      if (answer.status === 'fulfilled') this.#answered(sync, answer.value);
-      else {
-        this.failure = answer.reason;
+    try {
+      const result = await this.send((store) => store.sync(sync.request));
+      // an answer that has not the form of one counts as a failure too
+      this.turn(() => {
+        this.#answered(sync, result);
+      });
+    } catch (error) {
+      this.turn(() => {
+        this.failure = error;
         this.heartbeat.failed(sync);
-        this.observer.syncFailed?.(answer.reason);
-      }
-    });
+        this.observer.syncFailed?.(error);
+      });
+    }
+  }
+
+  /** The answer of the store. After a life of the shortest lease none is of use. */
+  async send<T>(request: (store: Store) => Promise<T>): Promise<T> {
+    return this.#requests.send(this.#shortestLifeMs, async () => request(this.parts.store));
   }
 
   #answered(sync: Sync, result: SyncResult): void {

@@ -131,17 +131,19 @@ describe('a leader and a waiting caller look at once, and followers not all at o
   });
 });
 
-describe('a store that throws instead of rejecting', () => {
+describe('of a store that does not keep to the contract', () => {
   const fail = (): never => {
     throw new Error('thrown');
   };
 
   it.each<['sync' | 'compareAndSet' | 'publish', string, () => unknown, number]>([
-    ['sync', 'fails it', fail, 0],
-    ['compareAndSet', 'fails it', fail, 0],
-    ['publish', 'fails nothing', fail, 1],
+    ['sync', 'fails if it throws', fail, 0],
+    ['sync', 'fails if its answer has a wrong form', () => ({}), 0],
+    ['compareAndSet', 'fails if it throws', fail, 0],
+    ['compareAndSet', 'fails if its answer has a wrong form', () => undefined, 0],
+    ['publish', 'fails nothing if it throws', fail, 1],
     ['publish', 'may return no promise', () => undefined, 1],
-  ])('from %s %s', async (request, _what, answer, terms) => {
+  ])('a %s %s', async (request, _what, answer, terms) => {
     const a = world.add('a');
     const answers = a.store[request].bind(a.store);
     Object.assign(a.store, { [request]: answer });
@@ -151,6 +153,29 @@ describe('a store that throws instead of rejecting', () => {
     Object.assign(a.store, { [request]: answers });
     await world.clock.advance(1_000);
     expect(job.terms.length).toBe(1);
+  });
+});
+
+describe('a request that does not settle', () => {
+  it.each([
+    ['sync', '10250 a gained job: first'],
+    // it had arrived
+    ['compareAndSet', '10000 a gained job: lease-ended'],
+  ] as const)('counts as failed after the life of a lease, whatever comes later: %s', async (request, gained) => {
+    const a = world.add('a');
+    const answers = a.store[request].bind(a.store) as (asked: unknown) => Promise<unknown>;
+    let lateMs = 20_000;
+    const answer = async (asked: unknown) => {
+      const answered = await answers(asked);
+      const waitMs = lateMs;
+      lateMs = 0;
+      await world.clock.sleep(waitMs);
+      return answered;
+    };
+    Object.assign(a.store, { [request]: answer });
+    const job = a.compete('job');
+    await world.clock.advance(60_000);
+    expect([world.story, job.term.isValid()]).toEqual([[gained], true]);
   });
 });
 

@@ -41,7 +41,7 @@ export class Outbox {
 
   constructor(
     private readonly replica: Replica,
-    private readonly store: Pick<Store, 'compareAndSet' | 'publish'>,
+    private readonly store: Pick<Store, 'publish'>,
   ) {}
 
   send(): void {
@@ -65,7 +65,7 @@ export class Outbox {
     let failure: unknown;
     try {
       const request = { incarnation, until, writes: writes.map(({ ask }) => ask) };
-      revisions = await this.store.compareAndSet(request);
+      revisions = [...(await this.replica.send((store) => store.compareAndSet(request)))];
     } catch (error) {
       failure = error ?? 'no reason';
     }

@@ -5,7 +5,8 @@ import { type LeaseId, lifeOf } from './lease-id.js';
  * checks each rule.
  *
  * 1. **A request that resolves is certain, one that rejects is unknown.** It may be carried out, or not, or twice, or
- *    later. No rule forbids to send one again.
+ *    later. No rule forbids to send one again. One that has not settled after a life of the shortest lease counts as
+ *    rejected, so reject it sooner, such as after a fifth of that.
  * 2. **The requests of one store are carried out in the order in which they were sent.** A store uses one connection
  *    for them.
  * 3. **Messages may be lost, late or doubled.** They carry no facts: a replica that gets one looks at the store.
@@ -89,7 +90,10 @@ export interface CasRequest {
 export interface StoreListener {
   /** A connection is open. What was seen before may be out of date. */
   connected?(): void;
-  /** The connection is lost, or could not be opened. Called for each attempt. */
+  /**
+   * The connection is lost, or could not be opened. Called for each attempt. It is for the log only: what is under way
+   * must reject all the same.
+   */
   disconnected?(error: Error): void;
   /** Whether messages arrive. False at first. */
   listening?(isListening: boolean): void;
