@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ describeStore(
         newStoreOfOtherProject: () => newStore(file, 'other'),
         restart: async () => {
           const database = new (await loadSqlite())(file);
-          database.exec(`UPDATE singleton_job_file SET id = '${randomUUID()}'`);
+          database.exec(`PRAGMA user_version = ${String(randomInt(1, 2 ** 31))}`);
           database.close();
         },
         loseData: async () => {
