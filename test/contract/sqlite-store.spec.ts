@@ -6,6 +6,7 @@ import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { seenRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import {
   type DatabaseConstructor,
   loadSqlite,
@@ -53,7 +54,7 @@ describeStore(
           const database = new Database(file);
           database.exec('PRAGMA busy_timeout = 1000');
           const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
-          for (const { name } of tables) database.exec(`DELETE FROM ${name}`);
+          for (const { name } of tables) database.exec(`DELETE FROM ${String(name)}`);
           database.close();
         },
         setClockBack: (ms) => Promise.resolve(void (setBackMs = ms)),
@@ -180,6 +181,19 @@ describe('SQLite', () => {
     const database = new (await loadSqlite())(file);
     expect(database.prepare('SELECT name FROM singleton_job_records').all()).toEqual([{ name: 'order-2:lock' }]);
     database.close();
+  });
+
+  it('answers about other records when one has a revision that is no number of JavaScript', async () => {
+    const file = newFile();
+    const a = new SuiteClient((await listen(file)).store);
+    await a.sync({ isNewcomer: true, grant: [A] });
+    const [, good] = [await a.put(), await a.put('{}', undefined, { name: 'good:job' })];
+    await using other = await openElsewhere(file);
+    await other.exec(`UPDATE singleton_job_records SET revision = ~(1 << 63) WHERE name = '${NAME}'`);
+    const [bad, ...records] = await a.read(NAME, 'good:job');
+    expect(records).toEqual([good]);
+    expect(seenRecord(bad)).toMatchObject({ isUnreadable: true });
+    await a.put('{}', good, { name: 'good:job' });
   });
 
   it('has no transaction open while anything else happens in the process', async () => {

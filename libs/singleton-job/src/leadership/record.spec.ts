@@ -37,4 +37,8 @@ describe('a record', () => {
   ])('cannot be read if another program wrote %j', (value) => {
     expect(seen(value)).toEqual({ ...ABSENT, isUnreadable: true });
   });
+
+  it.each([2 ** 53, 0.5, NaN, 'abc'])('cannot be read at revision %p', (revision) => {
+    expect(seenRecord({ revision: revision as number, value: '{}' })).toEqual({ ...ABSENT, isUnreadable: true });
+  });
 });

@@ -97,10 +97,10 @@ export function labelOf(name: string): string {
 export const ABSENT: SeenRecord = Object.freeze({ revision: 0, value: undefined });
 const UNREADABLE: SeenRecord = Object.freeze({ revision: 0, value: undefined, isUnreadable: true });
 
-/** Parses the answer of a store. */
+/** Parses the answer of a store. A revision of another program may be one that cannot grow. */
 export function seenRecord(stored: StoredRecord | 'unreadable' | undefined): SeenRecord {
   if (stored === undefined) return ABSENT;
-  if (stored === 'unreadable') return UNREADABLE;
+  if (stored === 'unreadable' || !Number.isSafeInteger(stored.revision)) return UNREADABLE;
   try {
     const value: unknown = JSON.parse(stored.value);
     return isJobRecord(value) ? { revision: stored.revision, value: value as JobRecord } : UNREADABLE;

@@ -18,7 +18,10 @@ import { openFiles } from './open-files.js';
 /** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */
 interface Database {
   exec(sql: string): void;
-  prepare(sql: string): { all(...values: readonly unknown[]): Row[] };
+  prepare(sql: string): {
+    setReadBigInts(isSet: boolean): void;
+    all(...values: readonly unknown[]): Record<string, unknown>[];
+  };
   close(): void;
 }
 
@@ -131,7 +134,10 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
         if (inodeOf(path) !== inode) throw new Error(`the file ${path} was deleted or replaced`);
       let index = 0;
       const text = sql.replaceAll('?', () => marksOf(values[index++]));
-      return this.#database.prepare(text).all(...values.flat(2));
+      const statement = this.#database.prepare(text);
+      // it would fail at a number that another program made too large
+      statement.setReadBigInts(true);
+      return statement.all(...values.flat(2)).map(withNumbers);
     } catch (error: unknown) {
       // a new session opens the file that is there now, and makes its tables
       const code = resultCode(error);
@@ -182,6 +188,11 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
 function marksOf(value: SqlValue = null): string {
   if (typeof value !== 'object' || value === null) return '?';
   return value.map((one) => (typeof one === 'object' && one !== null ? `(${marksOf(one)})` : '?')).join(', ');
+}
+
+function withNumbers(row: Record<string, unknown>): Row {
+  for (const [name, value] of Object.entries(row)) if (typeof value === 'bigint') row[name] = Number(value);
+  return row as unknown as Row;
 }
 
 /** Beyond the numbers of JavaScript on some systems. */
