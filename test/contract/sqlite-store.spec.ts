@@ -359,6 +359,24 @@ describe('SQLite', () => {
     expect(disconnected[0]?.message).toMatch(fix);
   });
 
+  // extended ones of SQLITE_IOERR and SQLITE_CORRUPT, and SQLITE_NOTADB
+  it.each([522, 779, 26])('connects anew after the result code %i', async (errcode) => {
+    let isDamaged = false;
+    class Damaged extends (await loadSqlite()) {
+      override prepare(sql: string) {
+        if (isDamaged) throw Object.assign(new Error('damaged'), { errcode });
+        return super.prepare(sql);
+      }
+    }
+    const opened = open(storeOn(Damaged));
+    await isListening(opened);
+    isDamaged = true;
+    await expect(opened.store.sync(LOOKS)).rejects.toThrow('damaged');
+    isDamaged = false;
+    expect(opened.disconnected).toHaveLength(1);
+    await until('it answers', () => opened.store.sync(LOOKS).then(Boolean, () => false));
+  });
+
   it('says what to do about a full disk, also at the first write of a record', async () => {
     class Full extends (await loadSqlite()) {
       override prepare(sql: string) {

@@ -58,6 +58,12 @@ const TABLES = [
   'CREATE INDEX IF NOT EXISTS singleton_job_forget ON singleton_job_records (project, forget_at)',
 ];
 
+interface File {
+  /** 0: there is none. */
+  readonly inode: bigint;
+  readonly size: bigint;
+}
+
 /** What an opened file needs of its store. */
 interface SqliteFileParts extends SqlSessionParts {
   readonly path: string;
@@ -75,8 +81,8 @@ interface SqliteFileParts extends SqlSessionParts {
  */
 export class SqliteFile extends SqlSession<SqliteFileParts> {
   readonly #database: Database;
-  /** Which files SQLite has open. Other processes open what is at these paths, and no other file has these inodes. */
-  readonly #inodes = new Map<string, bigint>();
+  /** The files that SQLite has open, by their paths, where other processes open what is there. */
+  readonly #files = new Map<string, File>();
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** The number in the header. Before it is read: that of the last session. */
@@ -90,7 +96,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
 
   /** A file that was made again has another number in its header, and one that was copied back has another inode. */
   get dialect(): Dialect {
-    const server = `(SELECT user_version || '.${this.#inodes.get(this.parts.path)}' FROM pragma_user_version)`;
+    const server = `(SELECT user_version || '.${this.#files.get(this.parts.path)?.inode}' FROM pragma_user_version)`;
     const now = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)";
     const orUpdate = 'ON CONFLICT DO UPDATE SET';
     return { begin: 'BEGIN IMMEDIATE', now, server, forUpdate: '', skipLocked: '', orUpdate, isLocked: () => false };
@@ -123,15 +129,14 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
       return id;
     });
     this.#watch(log);
-    this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
+    // what it finds has ended the session
+    this.#timer = setInterval(() => void this.query(LOOK).catch(() => undefined), LOOK_EVERY_MS).unref();
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
   readonly query: Query = async (sql, ...values) => {
     try {
-      // no other process would see what is written
-      for (const [path, inode] of this.#inodes)
-        if (inodeOf(path) !== inode) throw new Error(`the file ${path} was deleted or replaced`);
+      for (const path of this.#files.keys()) this.#checkFile(path);
       let index = 0;
       const text = sql.replaceAll('?', () => marksOf(values[index++]));
       const statement = this.#database.prepare(text);
@@ -163,14 +168,17 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     return BUSY.includes(resultCode(error) ?? 0);
   }
 
-  /** Reads the file anew, not from memory. What it finds has ended the session. */
-  async #look(): Promise<void> {
-    await this.query('PRAGMA shrink_memory').catch(() => undefined);
-    await this.query(LOOK).catch(() => undefined);
+  #note(...paths: readonly string[]): void {
+    for (const path of paths) this.#files.set(path, fileAt(path));
   }
 
-  #note(...paths: readonly string[]): void {
-    for (const path of paths) this.#inodes.set(path, inodeOf(path));
+  #checkFile(path: string): void {
+    const [before, now] = [this.#files.get(path), fileAt(path)];
+    // no other process would see what is written; while a file is open, no other one has its inode
+    if (now.inode !== before?.inode) throw new Error(`the file ${path} was deleted or replaced`);
+    // with a hole in it, a log would overwrite the file with nothing
+    if (path.endsWith('-wal') && now.size < before.size) throw new Error(`the file ${path} was truncated`);
+    this.#files.set(path, now);
   }
 
   #watch(file: string): void {
@@ -195,7 +203,8 @@ function withNumbers(row: Record<string, unknown>): Row {
   return row as unknown as Row;
 }
 
-/** Beyond the numbers of JavaScript on some systems. */
-function inodeOf(path: string): bigint {
-  return statSync(path, { throwIfNoEntry: false, bigint: true })?.ino ?? 0n;
+/** Inodes may be beyond the numbers of JavaScript. */
+function fileAt(path: string): File {
+  const { ino = 0n, size = 0n } = statSync(path, { throwIfNoEntry: false, bigint: true }) ?? {};
+  return { inode: ino, size };
 }

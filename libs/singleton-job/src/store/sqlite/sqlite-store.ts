@@ -19,7 +19,7 @@ const FIXES: Fixes = {
   },
   STORE_REFUSED_WRITE: { '^13 ': 'Free space on the disk of {path}' },
   STORE_UNREACHABLE: {
-    '-(wal|shm) was deleted': 'Let no program delete it, and let no other library of a process open {path}',
+    '-(wal|shm) was (deleted|truncated)': 'Let no program delete it, and let no other library of a process open {path}',
     '^[56] ': 'Another process keeps {path} locked: end its transaction',
     // I/O error and locking protocol: WAL needs more than files
     '^1[05] ': 'If it stays, name a file on a local disk: that of {path} cannot lock files or share memory',
