@@ -51,7 +51,8 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   const { id = createReplicaId(options.nodeId), clock = ownClock, random = Math.random, log, store } = parts;
   const statistics = new JobStatistics();
   const address = options.store === undefined ? describeStore(options) : undefined;
-  const logged = { projectName, node: id, store: store.name, address };
+  const isInThisProcess = (replica: string): boolean => replicaIds.has(replica);
+  const logged = { projectName, node: id, store: store.name, address, isInThisProcess };
   const logging = log === undefined ? [] : [operatorLog(logged, log)];
   // others are added later, and get every event after that
   const observers: JobObserver[] = [...options.observers];
@@ -83,9 +84,14 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   return { replica, pool, registry, health, locks, heartbeatThread, observers, interceptors };
 }
 
+/** Every replica of this process, also of an earlier application. */
+const replicaIds = new Set<string>();
+
 /** The `nodeId` with a random part, which is different for each process. */
 export function createReplicaId(nodeId: string): string {
-  return `${nodeId}-${randomBytes(4).toString('hex')}`;
+  const id = `${nodeId}-${randomBytes(4).toString('hex')}`;
+  replicaIds.add(id);
+  return id;
 }
 
 /**

@@ -76,6 +76,14 @@ describe('The log', () => {
     ]);
   });
 
+  it('says of a leader in its own process, as after a hot reload, that an earlier application was not closed', async () => {
+    const { lines, notify } = setup({ isInThisProcess: (replica: string) => replica === 'pod-1-before' });
+    notify('leaderChanged', { job: 'a', leader: 'pod-1-before' });
+    await setImmediate();
+    const end = 'takes over when its lease ends. It is in this process: close an earlier application';
+    expect(lines).toEqual([`log [myapp] follows pod-1-before for 1 job (a); ${end}`]);
+  });
+
   it('has a line for the jobs that are paused on all replicas, and one for those that are resumed', async () => {
     const { lines, notify } = setup();
     const pausedAt = RUN.startedAt;

@@ -23,6 +23,8 @@ interface LoggedReplica {
   readonly store: string;
   /** Where it is, without user and password. Undefined: not known. */
   readonly address?: string | undefined;
+  /** @default none is */
+  readonly isInThisProcess?: ((replica: string) => boolean) | undefined;
 }
 
 /** Leaderships of one turn have so many lines. */
@@ -32,7 +34,7 @@ const PASS_SIGNAL = 'Pass run.signal on to what the run waits for';
 
 /** Writes the lines for an operator: one line for each fact, once. */
 export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver {
-  const { projectName, node, store, address } = replica;
+  const { projectName, node, store, address, isInThisProcess = () => false } = replica;
 
   // a line begins with the job, or with the project if it is about all jobs
   const named = (text: string, job?: string): string =>
@@ -94,7 +96,8 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
       const write = (jobs: string): void => {
         followed.delete(leader);
         // later changes are details: the new leader has a line of its own
-        (hasFollowed ? debug : log)(`follows ${leader} for ${jobs}; takes over when its lease ends`);
+        const cause = isInThisProcess(leader) ? '. It is in this process: close an earlier application' : '';
+        (hasFollowed ? debug : log)(`follows ${leader} for ${jobs}; takes over when its lease ends${cause}`);
         setImmediate(() => (hasFollowed = true));
       };
       const jobs = followed.get(leader) ?? new LogBurst(write);
