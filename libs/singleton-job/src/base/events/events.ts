@@ -129,8 +129,8 @@ export interface JobEvents {
    * The leader did not start `count` ticks. The newest was due at `scheduledAt`. Not called for an interval, which has
    * no tick while it runs. Not called for ticks without a leader: those of a cron job are `occurrencesMissed`.
    *
-   * If the leader is lost before it has written that, within 10 s, the next leader reports a dropped cron tick once
-   * more, as `occurrencesMissed`.
+   * If the leader is lost before it has written that, within 10 s, the next leader runs a dropped cron tick, or reports
+   * it once more, as `occurrencesMissed`.
    */
   tickDropped: Pick<RunInfo, 'job' | 'kind'> & {
     /**
