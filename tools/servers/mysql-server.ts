@@ -1,9 +1,9 @@
 import { createConnection } from 'mysql2/promise';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync } from 'node:fs';
+import { chownSync, existsSync } from 'node:fs';
 import { mkdir, readFile, realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { freePort } from './free-port.js';
 import { ownFolder, OwnServer } from './own-server.js';
 import { findProgram, type Program } from './program.js';
@@ -28,8 +28,9 @@ or set MYSQLD to the file mariadbd or mysqld.`,
   })));
 }
 
-/** The tables in which a server keeps its users. */
-const SYSTEM_TABLES = ['mysql_system_tables.sql', 'mysql_performance_tables.sql', 'mysql_system_tables_data.sql'];
+/** The scripts of the tables in which a MariaDB keeps its users, in a folder of their own name. */
+const SYSTEM_TABLES = ['system_tables', 'performance_tables', 'system_tables_data'];
+const NAMES = ['mariadb', 'mysql'];
 
 /** A MariaDB or MySQL. Its files outlive a kill: `up()` starts it again with all that was committed. */
 export class MysqlServer extends OwnServer {
@@ -68,9 +69,10 @@ export class MysqlServer extends OwnServer {
     return join(this.dir, 'data');
   }
 
-  /** Messages and the system tables lie beside the program. */
+  /** Messages and the system tables of a MariaDB lie beside the program. */
   get #share(): string {
-    return join(dirname(this.program.path), '../share/mysql');
+    const folders = NAMES.map((name) => join(dirname(this.program.path), '../share', name));
+    return folders.find((folder) => existsSync(scriptIn(folder, 'system_tables'))) ?? '';
   }
 
   get #isMariadb(): boolean {
@@ -79,7 +81,7 @@ export class MysqlServer extends OwnServer {
 
   get #settings(): readonly string[] {
     const share = [`--lc-messages-dir=${this.#share}`, `--character-sets-dir=${this.#share}/charsets`];
-    const own = this.#isMariadb ? [...share, '--innodb-log-file-size=8M'] : ['--mysqlx=OFF'];
+    const own = this.#isMariadb ? [...share, '--innodb-log-file-size=8M'] : ['--mysqlx=OFF', '--secure-file-priv=NULL'];
     const small = ['--innodb-buffer-pool-size=16M', '--performance-schema=off'];
     // a server removes the temporary tables of others that start beside it
     const files = [`--datadir=${this.#data}`, `--tmpdir=${this.dir}`];
@@ -107,8 +109,8 @@ export class MysqlServer extends OwnServer {
   /** MariaDB has a script in Perl for this, which packages may lack. */
   async #fill(): Promise<void> {
     const { path, env } = this.program;
-    const files = this.#isMariadb ? SYSTEM_TABLES : [];
-    const scripts = await Promise.all(files.map((file) => readFile(join(this.#share, file), 'utf8')));
+    const names = this.#isMariadb ? SYSTEM_TABLES : [];
+    const scripts = await Promise.all(names.map((name) => readFile(scriptIn(this.#share, name), 'utf8')));
     const child = spawn(path, [...this.#settings, this.#isMariadb ? '--bootstrap' : '--initialize-insecure'], {
       ...NOBODY,
       env,
@@ -121,4 +123,8 @@ export class MysqlServer extends OwnServer {
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0) throw new Error(`${path} could not make its files:\n${log}`);
   }
+}
+
+function scriptIn(folder: string, name: string): string {
+  return join(folder, `${basename(folder)}_${name}.sql`);
 }
