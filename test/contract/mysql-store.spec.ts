@@ -148,6 +148,25 @@ it('waits for no row that another replica has locked', async () => {
   await opened.store.close();
 });
 
+it('waits for a locked table no longer than its client does, and keeps its connection', async () => {
+  const opened = open(newStore(newProject()));
+  await put(opened);
+  const limits = 'SELECT @@lock_wait_timeout AS time, @@innodb_lock_wait_timeout AS revision';
+  expect(await opened.store['requests'].session?.single(limits)).toEqual([{ time: 1, revision: 1 }]);
+  await using other = await createConnection(server.url);
+  for (const lock of ['LOCK TABLES singleton_job_leases READ', 'FLUSH TABLES WITH READ LOCK']) {
+    await other.query(lock);
+    const meanwhile = open(newStore(newProject()));
+    for (const { store } of [opened, meanwhile])
+      await expect(store.sync({ ...LOOKS, grant: [LEASE] })).rejects.toThrow(/Lock wait timeout.*--single-transaction/);
+    await other.query('UNLOCK TABLES');
+    expect((await opened.store.sync({ ...LOOKS, grant: [LEASE] })).leases.size).toBe(1);
+    expect([opened.disconnected, meanwhile.disconnected]).toEqual([[], []]);
+    await meanwhile.store.close();
+  }
+  await opened.store.close();
+});
+
 it('writes nothing at the time of `until` or later, also if it had to wait', async () => {
   const projectName = newProject();
   const opened = open(newStore(projectName));

@@ -21,7 +21,10 @@ const FIXES: Fixes = {
     '^(1040|1203|1226) ':
       'Raise max_connections or the limit of the user: a process needs one, and two with heartbeatThread',
   },
-  STORE_UNREACHABLE: {},
+  STORE_UNREACHABLE: {
+    '^1205 ':
+      'Another program keeps a table or row of the library locked: end its transaction. For a copy of the data use mysqldump --single-transaction',
+  },
 };
 
 const TABLES = 'singleton_job_{incarnations,leases,records}';
