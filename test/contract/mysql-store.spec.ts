@@ -184,14 +184,16 @@ it('writes nothing at the time of `until` or later, also if it had to wait', asy
   await opened.store.close();
 });
 
-it('publishes at once on a server that commits nothing by itself', async () => {
-  await using strict = await MysqlServer.start(['--autocommit=0']);
+it('publishes at once on a server that commits nothing by itself, or ends each connection then', async () => {
+  await using strict = await MysqlServer.start(['--autocommit=0', '--completion-type=RELEASE']);
   const options = { connection: strict.url, projectName: 'myapp' };
   const [a, b] = [open(new MysqlStore(options)), open(new MysqlStore(options))];
   await a.store.publish(['x:job']);
   await b.store.publish(['y:job']);
   const last = await b.store['requests'].session?.single('SELECT value, revision FROM singleton_job_records');
   expect(last).toEqual([{ value: '"y:job"', revision: 2 }]);
+  expect((await put(a)).revision).toBeGreaterThan(0);
+  expect(a.disconnected).toEqual([]);
   await Promise.all([a.store.close(), b.store.close()]);
 });
 
@@ -265,6 +267,31 @@ it('makes its tables again when a migration has dropped them', async () => {
   await sql(`USE ${name}; DROP TABLE singleton_job_leases`);
   await until('it answers', () => store.sync(LOOKS).then(Boolean, () => false));
   await store.close();
+});
+
+it('makes its tables where old servers have other defaults', async () => {
+  const name = `d_${randomUUID().slice(0, 8)}`;
+  await sql(`CREATE DATABASE ${name}; SET GLOBAL innodb_default_row_format = compact`);
+  const opened = open(new MysqlStore({ connection: server.url.replace('/shop', `/${name}`), projectName: 'myapp' }));
+  await put(opened).finally(() => sql('SET GLOBAL innodb_default_row_format = dynamic'));
+  await opened.store.close();
+});
+
+it.each([
+  { charset: 'latin1' },
+  { charset: 'UCS2_GENERAL_CI' },
+  { charset: 'BINARY' },
+  { flags: '-MULTI_STATEMENTS' },
+  { queryFormat: () => 'SELECT 1' },
+])('takes no form of statements or texts from the application: %p', async (options) => {
+  const mysql = { uri: server.url, ...options };
+  const opened = open(new MysqlStore({ connection: { mysql }, projectName: newProject() }));
+  const name = 'größe 🚆:job';
+  await put(opened, name);
+  await using other = await createConnection(server.url);
+  const [rows] = await other.query('SELECT name FROM singleton_job_records WHERE name = ?', [name]);
+  expect(rows).toContainEqual({ name });
+  await opened.store.close();
 });
 
 it.each([

@@ -64,7 +64,10 @@ export async function newClient(connection: MysqlConnectionOptions, shortestLife
     uri: uri && withOwnParameters(uri),
     connectTimeout: connectLimitMs(config.connectTimeout, shortestLifeMs),
     multipleStatements: true,
-    // the application may have chosen other forms of numbers and dates
+    // the application may have chosen other forms of statements, texts, numbers and dates
+    charset: 'utf8mb4',
+    flags: undefined,
+    queryFormat: undefined,
     supportBigNumbers: false,
     typeCast: true,
     rowsAsArray: false,

@@ -10,15 +10,16 @@ const LOCK_WAIT_TIMEOUT = 1205;
 const ENDS_SESSION = [1290, 1792, 1836, 1146];
 
 /**
- * A statement reads what is committed when it begins, and locks no rows that it does not find. Times are the same in
- * each time zone. Texts are escaped as the client does it. No limit leaves rows out.
+ * A statement reads what is committed when it begins, and locks no rows that it does not find. A commit begins no other
+ * transaction and ends no connection. Times are the same in each time zone. Texts are escaped as the client does it. No
+ * limit leaves rows out.
  *
  * A statement that waits for a lock, of a row or of a table, ends before its client gives it up: MySQL does not notice
  * that a client is gone, and would keep a connection for each one.
  */
 const SETTINGS = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  "SET SESSION time_zone = '+00:00', autocommit = 1, sql_mode = 'STRICT_ALL_TABLES'",
+  "SET SESSION time_zone = '+00:00', autocommit = 1, completion_type = 0, sql_mode = 'STRICT_ALL_TABLES'",
   'SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 1',
   'SET SESSION sql_select_limit = 18446744073709551615, sql_safe_updates = 0, sql_auto_is_null = 0, sql_big_selects = 1',
 ];
