@@ -315,10 +315,12 @@ it.each([
 it.each([
   ['a user without rights', { user: 'stranger' }, /Run as an administrator: GRANT SELECT/],
   ['a user that is unknown', { user: 'unknown', password: 'x' }, /Check user and password/],
+  ['a user that needs TLS', { user: 'careful' }, /or add TLS/],
   ['a database that is missing', { database: 'missing' }, /Check the name of the database/],
   ['tables that are missing, with migrate: false', { database: 'bare' }, /run the SQL of mysqlMigrations\(\)/],
 ])('says what to do about %s', async (_what, config, fix) => {
   await sql('CREATE DATABASE IF NOT EXISTS bare; CREATE USER IF NOT EXISTS stranger');
+  await sql('CREATE USER IF NOT EXISTS careful REQUIRE SSL');
   const mysql = { host: '127.0.0.1', port: server.port, user: 'root', database: 'shop', ...config };
   const { store, disconnected } = open(new MysqlStore({ connection: { mysql }, projectName: 'myapp', migrate: false }));
   await expect(store.sync(LOOKS)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });

@@ -6,7 +6,8 @@ import { type Fixes, storeError } from '../store-errors.js';
 const FIXES: Fixes = {
   STORE_MISCONFIGURED: {
     '^(1044|1142|1143|1227) ': 'Run as an administrator: {grants}',
-    '^(1045|1698) ': 'Check user and password in connection, and the host for which the server knows the user',
+    '^(1045|1698) ':
+      'Check user and password in connection, and the host for which the server knows the user, or add TLS, which it may require',
     '^1049 ': 'Check the name of the database at the end of the URL',
     '^1046 ': "Name a database at the end of the URL, as in 'mysql://user:password@host/database'",
     '^1146 ': 'The tables are not complete: drop migrate: false, or run the SQL of mysqlMigrations()',
