@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { seenRecord } from '../../libs/singleton-job/src/leadership/record.js';
+import { openFiles } from '../../libs/singleton-job/src/store/sqlite/open-files.js';
 import {
   type DatabaseConstructor,
   loadSqlite,
@@ -347,6 +348,32 @@ describe('SQLite', () => {
     rmSync(file);
     await until('it is noticed', () => disconnected.length > 0, { withinMs: 1_500 });
     expect(disconnected[0]?.message).toContain(`the file ${file} was deleted or replaced`);
+  });
+
+  it('refuses a file with tables of another program, and leaves it as it is', async () => {
+    const file = newFile();
+    const other = new (await loadSqlite())(file);
+    other.exec('CREATE TABLE orders (id INTEGER)');
+    const { store } = open(newStore(file));
+    await expect(store.sync(LOOKS)).rejects.toMatchObject({
+      code: 'STORE_MISCONFIGURED',
+      message: `${file} has tables of another program, such as 'orders': name a file of its own in connection, and start anew`,
+    });
+    const look = 'SELECT name, (SELECT journal_mode FROM pragma_journal_mode) AS mode FROM sqlite_master';
+    expect(other.prepare(look).all()).toEqual([{ name: 'orders', mode: 'delete' }]);
+    other.close();
+  });
+
+  it('leaves a file in which another program makes a table, and closes it no more than it opens it again', async () => {
+    const file = newFile();
+    const { disconnected } = await listen(file);
+    await using other = await openElsewhere(file);
+    await other.exec('CREATE TABLE orders (id INTEGER)');
+    await until('it has tried again', () => disconnected.length > 2, { withinMs: 3_000 });
+    expect(new Set(disconnected.map(({ code }) => code))).toEqual(new Set(['STORE_MISCONFIGURED']));
+    const times = await openFiles();
+    // where the system tells
+    expect(times.get(file)).toBe(times.size === 0 ? undefined : 1);
   });
 
   it.each([

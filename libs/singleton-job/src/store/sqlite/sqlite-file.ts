@@ -2,6 +2,8 @@ import { randomInt } from 'node:crypto';
 import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../../base/errors/message-of.js';
+import { type StoreError } from '../../base/errors/store.error.js';
+import { describeValue } from '../../base/text/describe-value.js';
 import {
   type Dialect,
   type Query,
@@ -49,10 +51,11 @@ const BUSY = [5, 6];
 const DAMAGED = [10, 11, 26];
 /** The event of a change comes before its commit can be read. */
 const READABLE_AFTER_MS = 10;
-/** How often a session without requests sees whether its files are still there. */
+/** How often a session without requests sees whether the files are still there, and still the library's own. */
 const LOOK_EVERY_MS = 1_000;
+const OTHER_TABLES = `SELECT tbl_name AS name FROM sqlite_master
+  WHERE tbl_name NOT GLOB 'singleton_job_*' AND tbl_name NOT GLOB 'sqlite_*' LIMIT 1`;
 
-const LOOK = 'SELECT name FROM sqlite_master';
 const TABLES = [
   ...createTables(),
   'CREATE INDEX IF NOT EXISTS singleton_job_forget ON singleton_job_records (project, forget_at)',
@@ -87,6 +90,8 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   #timer: NodeJS.Timeout | undefined;
   /** The number in the header. Before it is read: that of the last session. */
   id = this.parts.leftId;
+  /** Why the file cannot be used until it is another one. */
+  refusal: StoreError | undefined;
 
   constructor(Database: DatabaseConstructor, parts: SqliteFileParts) {
     super(parts);
@@ -111,11 +116,13 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
       throw misconfigured(
         `${path} is on ${network}, which hosts share: name a file on a local disk, in Docker on a named volume`,
       );
+    // before anything is written
+    await this.repeat(() => this.#refuseOthers());
     await this.repeat(() => this.query('PRAGMA journal_mode = WAL'));
     await this.query('PRAGMA synchronous = FULL');
     const [log, memory] = [`${realPath}-wal`, `${realPath}-shm`];
     // opens both
-    await this.single(LOOK);
+    await this.repeat(() => this.#refuseOthers());
     this.#note(log, memory);
     // all sessions of a process share one: it stays until each of them has ended
     const open = await openFiles();
@@ -130,7 +137,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     });
     this.#watch(log);
     // what it finds has ended the session
-    this.#timer = setInterval(() => void this.query(LOOK).catch(() => undefined), LOOK_EVERY_MS).unref();
+    this.#timer = setInterval(() => void this.#refuseOthers().catch(() => undefined), LOOK_EVERY_MS).unref();
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
@@ -155,7 +162,8 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   end(): void {
     this.#watcher?.close();
     clearInterval(this.#timer);
-    this.#database.close();
+    // that would end the locks of other code of this process, and may delete its -wal
+    if (this.refusal === undefined) this.#database.close();
   }
 
   /** In a turn of its own: what an earlier answer leads to, such as a run that blocks, comes before the transaction. */
@@ -166,6 +174,16 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
 
   protected isConflict(error: unknown): boolean {
     return BUSY.includes(resultCode(error) ?? 0);
+  }
+
+  /** Another SQLite library in this process does not see the locks of this one, so that both lose data. */
+  async #refuseOthers(): Promise<void> {
+    const [other] = await this.query(OTHER_TABLES);
+    if (other === undefined) return;
+    const what = `${this.parts.path} has tables of another program, such as ${describeValue(other.name)}`;
+    this.refusal = misconfigured(`${what}: name a file of its own in connection, and start anew`);
+    this.parts.lost(this.refusal);
+    throw this.refusal;
   }
 
   #note(...paths: readonly string[]): void {

@@ -37,6 +37,7 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
   #file: SqliteFile | undefined;
 
   protected async newSession(lost: Lost): Promise<SqliteFile> {
+    if (this.#file?.refusal !== undefined) throw this.#file.refusal;
     const changed = this.options.subscribes === false ? undefined : () => void this.lookForHint();
     const unwatched: Lost = (reason) => {
       this.listeners.warn(messagesMissing(this.name, messageOf(reason)));
