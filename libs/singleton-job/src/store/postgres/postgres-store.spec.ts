@@ -52,8 +52,13 @@ class FakeClient extends EventEmitter implements PostgresClient {
 jest.unstable_mockModule('pg', () => ({ default: { Client: FakeClient } }));
 const { PostgresStore } = await import('./postgres-store.js');
 
-function openStore(subscribes: boolean) {
-  const store = new PostgresStore({ projectName: 'shop', connection: 'postgres://nowhere', subscribes });
+function openStore(subscribes: boolean, shortestLifeMs = 10_000) {
+  const store = new PostgresStore({
+    projectName: 'shop',
+    connection: 'postgres://nowhere',
+    subscribes,
+    shortestLifeMs,
+  });
   store.open();
   const sync = () => store.sync({ isNewcomer: false, renew: [], grant: [], revoke: [], read: [] });
   return { store, sync };
@@ -124,6 +129,19 @@ describe('A PostgreSQL store', () => {
     await jest.advanceTimersByTimeAsync(20_000);
     expect(clients.length).toBeGreaterThanOrEqual(10);
     expect([...errors]).toEqual(['PostgreSQL is not connected: no answer within 1.5 s']);
+    await store.close();
+  });
+
+  it.each([
+    [10_000, '250ms'],
+    [1_000, '100ms'],
+  ])('with a lockExpiry of %i ms waits %s for a notification of another application', async (shortestLifeMs, limit) => {
+    const limits: unknown[] = [];
+    carryOut = async (_client, kind, values) => kind === 'pg_notify' && limits.push(values[2]);
+    const { store } = openStore(true, shortestLifeMs);
+    await jest.advanceTimersByTimeAsync(10);
+    await store.publish('*');
+    expect(limits).toEqual([limit, limit]);
     await store.close();
   });
 

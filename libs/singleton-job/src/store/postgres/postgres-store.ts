@@ -23,11 +23,7 @@ type SyncAnswer = Pick<SyncResult, 'time' | 'incarnation'> & {
   readonly records: Readonly<Record<string, StoredRecord>>;
 };
 
-/**
- * The commit of a notification holds a lock of the whole server. So it does not wait for a standby, and not for long
- * where another application holds that lock.
- */
-const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '250ms', true), pg_notify($1, $2)`;
+const MAX_NOTIFY_MS = 250;
 
 const BY_POOLER =
   'a pooler in transaction mode accepts LISTEN and delivers nothing: connect to the server itself, or to a pooler in session mode';
@@ -92,7 +88,7 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
       };
     });
     // not as a request: its answer ends no series of time-outs
-    await session.query(NOTIFY, [this.#ownChannel, '']);
+    await this.#notify(session, this.#ownChannel, '');
     if (await arrived) return true;
     // replaces a connection that is dead; what a pooler delivers meanwhile is not the next notification
     await query('SELECT 1');
@@ -102,7 +98,17 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
   /** On the connection that listens: what waits there delays no other request. */
   protected sendMessage(text: string): Promise<unknown> {
     const connection = this.hints?.session === undefined ? this.requests : this.hints;
-    return connection.send('publish', ({ query }) => query(NOTIFY, [this.#channel, text]));
+    return connection.send('publish', (session) => this.#notify(session, this.#channel, text));
+  }
+
+  /**
+   * The commit of a notification holds a lock of the whole server. So it does not wait for a standby, and not for long
+   * where another application holds that lock: that server is not silent.
+   */
+  #notify({ query }: PostgresSession, channel: string, text: string): Promise<unknown> {
+    const limit = `${Math.ceil(Math.min(MAX_NOTIFY_MS, this.silenceMs() / 2))}ms`;
+    const settings = "set_config('synchronous_commit', 'off', true), set_config('lock_timeout', $3, true)";
+    return query(`SELECT ${settings}, pg_notify($1, $2)`, [channel, text, limit]);
   }
 
   protected toError(error: unknown, request?: string): StoreError {
