@@ -1,5 +1,6 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { ConnectionFunctionError, StoreError } from '../base/errors/store.error.js';
+import { type JobEvents } from '../base/events/events.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { Outages } from './outages.js';
 
@@ -29,4 +30,67 @@ it('An outage is not over by an answer to a heartbeat that was sent before it', 
   await clock.advance(1);
   outages.answered(clock.now(), false);
   expect(told).toEqual(['storeUnreachable', 'storeRecovered']);
+});
+
+describe('An outage that begins again', () => {
+  type Story = readonly (readonly [seconds: number, what: 'down' | 'up' | 'other server'])[];
+  const often = [10, 20, 30, 40, 50].flatMap((seconds): Story => [
+    [seconds, 'down'],
+    [seconds + 1, 'up'],
+  ]);
+
+  it.each<[string, Story, string[]]>([
+    [
+      'within 10 s is the same',
+      [
+        [5, 'down'],
+        [6, 'up'],
+        [15, 'down'],
+        [16, 'up'],
+      ],
+      [],
+    ],
+    [
+      '10 s later is another one',
+      [
+        [11, 'down'],
+        [12, 'up'],
+      ],
+      ['down for 0 s', 'up after 1 s'],
+    ],
+    [
+      'is reported when it lasts 10 s',
+      [
+        [5, 'down'],
+        [14, 'down'],
+        [15, 'down'],
+        [16, 'up'],
+      ],
+      ['down for 15 s', 'up after 16 s'],
+    ],
+    ['is reported after a minute', [...often, [60, 'down'], [61, 'up']], ['down for 60 s', 'up after 61 s']],
+    [
+      'is reported as over by another server',
+      [
+        [5, 'down'],
+        [6, 'other server'],
+      ],
+      ['up after 6 s, restarted'],
+    ],
+  ])('%s', async (_, story, lines) => {
+    const clock = new ManualClock();
+    const told: string[] = [];
+    const outages = new Outages(clock, (name, payload) => {
+      const { outageMs, hasRestarted } = payload as JobEvents['storeRecovered'];
+      const what = name === 'storeRecovered' ? 'up after' : 'down for';
+      told.push(`${what} ${String(outageMs / 1_000)} s${hasRestarted === true ? ', restarted' : ''}`);
+    });
+    const begunMs = clock.now();
+    for (const [seconds, what] of [[0, 'down'], [1, 'up'], ...story] as const) {
+      await clock.advance(begunMs + seconds * 1_000 - clock.now());
+      if (what === 'down') outages.report(new StoreError('STORE_UNREACHABLE', 'refused'));
+      else outages.answered(clock.now(), what === 'other server');
+    }
+    expect(told).toEqual(['down for 0 s', 'up after 1 s', ...lines]);
+  });
 });

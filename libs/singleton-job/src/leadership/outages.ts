@@ -6,12 +6,18 @@ import { type Clock } from '../base/time/clock.js';
 const FIRST_REMINDER_MS = 60_000;
 /** A single request that fails is not worth a line: it is sent again at once. */
 const FAILURES_OF_OUTAGE = 2;
+/** An outage that begins so soon after the last one is the same, and is reported when it has lasted for so long. */
+const SAME_OUTAGE_MS = 10_000;
 
 interface Trouble {
   readonly isUnreachable: boolean;
   readonly beganAt: number;
+  /** When the first one of a series began. */
+  readonly firstAt: number;
   /** When it is reported next. */
   remindAt: number;
+  /** It was reported since it began, not only the outage before it. */
+  isReported: boolean;
   /** It was reported that the function `connection` failed. */
   isExplained?: boolean;
 }
@@ -23,6 +29,8 @@ interface Trouble {
 export class Outages {
   /** What is wrong now, by job. Undefined: for all jobs. */
   readonly #troubles = new Map<string | undefined, Trouble>();
+  /** The last outage of the connection, and when it was over. */
+  #lastOutage: (Trouble & { readonly endedAt: number }) | undefined;
   /** How many requests in a row have failed. */
   #failures = 0;
   /** When a heartbeat was answered last. */
@@ -60,7 +68,9 @@ export class Outages {
     if (trouble === undefined || sentAt < trouble.beganAt || (areWritesDenied && !trouble.isUnreachable)) return;
     this.#troubles.delete(undefined);
     if (!trouble.isUnreachable) return;
-    const outageMs = this.#answeredAt - trouble.beganAt;
+    this.#lastOutage = { ...trouble, endedAt: this.#answeredAt };
+    if (!trouble.isReported && !isOtherServer) return;
+    const outageMs = this.#answeredAt - trouble.firstAt;
     this.notify('storeRecovered', { outageMs, ...(isOtherServer && { hasRestarted: true }) });
   }
 
@@ -82,18 +92,27 @@ export class Outages {
     const now = this.clock.now();
     const isUnreachable = error.code === 'STORE_UNREACHABLE';
     const before = this.#troubles.get(job);
-    const trouble =
-      before?.isUnreachable === isUnreachable
-        ? before
-        : { isUnreachable, beganAt: Math.max(before?.beganAt ?? now, this.#answeredAt), remindAt: now };
+    const trouble = before?.isUnreachable === isUnreachable ? before : this.#begin(isUnreachable, before?.beganAt);
     this.#troubles.set(job, trouble);
     // the connection was lost before it was known why there is no other
     const isExplained = error.cause instanceof ConnectionFunctionError;
-    if (now < trouble.remindAt && (!isExplained || trouble.isExplained === true)) return;
+    const mustExplain = isExplained && trouble.isExplained !== true;
+    const hasLasted = !trouble.isReported && now >= trouble.beganAt + SAME_OUTAGE_MS;
+    if (now < trouble.remindAt && !mustExplain && !hasLasted) return;
+    trouble.isReported = true;
     trouble.isExplained ||= isExplained;
-    const forMs = now - trouble.beganAt;
-    trouble.remindAt = trouble.beganAt + Math.max(FIRST_REMINDER_MS, 2 * forMs);
+    const forMs = now - trouble.firstAt;
+    trouble.remindAt = trouble.firstAt + Math.max(FIRST_REMINDER_MS, 2 * forMs);
     if (isUnreachable) this.notify('storeUnreachable', { error, outageMs: forMs });
     else this.notify('requestDenied', { ...(job !== undefined && { job }), error, deniedMs: forMs });
+  }
+
+  #begin(isUnreachable: boolean, since = this.clock.now()): Trouble {
+    const now = this.clock.now();
+    const beganAt = Math.max(since, this.#answeredAt);
+    const last = this.#lastOutage;
+    if (!isUnreachable || last === undefined || now >= last.endedAt + SAME_OUTAGE_MS)
+      return { isUnreachable, beganAt, firstAt: beganAt, remindAt: now, isReported: false };
+    return { ...last, beganAt, isReported: false };
   }
 }

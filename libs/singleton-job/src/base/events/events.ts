@@ -216,8 +216,9 @@ export interface JobEvents {
 
   /**
    * An outage begins: this process has lost its connection to the store, cannot connect, or two requests in a row have
-   * failed. Sent again after 1 min, 2 min, 4 min and so on of the same outage. Not called for a single failed request,
-   * for a request that the store denies, nor after the connections are closed.
+   * failed. Sent again after 1 min, 2 min, 4 min and so on of the same outage. One that begins within 10 s after the
+   * last one is the same, and is sent when it has lasted 10 s. Not called for a single failed request, for a request
+   * that the store denies, nor after the connections are closed.
    */
   storeUnreachable: {
     /** The failure that showed it. */
@@ -226,8 +227,8 @@ export interface JobEvents {
     readonly outageMs: number;
   };
   /**
-   * The outage that `storeUnreachable` reported is over: a heartbeat was answered. Not called after the connections are
-   * closed.
+   * The outage that `storeUnreachable` reported is over: a heartbeat was answered. Also called for another server that
+   * answers after an outage which was not reported. Not called after the connections are closed.
    */
   storeRecovered: {
     /** How long the outage lasted, in milliseconds. */
