@@ -7,8 +7,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { metricsObserver } from '../../libs/singleton-job/src/opentelemetry/metrics-observer.js';
 import { until } from '../../tools/replicas/until.js';
+import { freePort } from '../../tools/servers/free-port.js';
+import { attempt } from '../../tools/workspace/command.js';
 import { collectedMetrics, OnDemandReader } from '../support/collected-metrics.js';
 import { startDisabled } from '../support/nest-application.js';
+import { readPage } from '../support/pages.js';
 import { Interval, type SingletonJobRegistry } from 'nestjs-singleton-job';
 import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 
@@ -83,7 +86,33 @@ describe('the metrics', () => {
   });
 });
 
+/** Prints the metrics of runs that Prometheus scrapes from it. */
+const APPLICATION = `
+  import { NestFactory } from '@nestjs/core';
+  import { SingletonJobModule, SingletonJobRegistry } from 'nestjs-singleton-job';
+  import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
+  class AppModule {}
+  const imports = [SingletonJobModule.forRoot({ projectName: 'shop', store: 'memory' }), SingletonJobOpenTelemetryModule];
+  const app = await NestFactory.createApplicationContext({ module: AppModule, imports }, { logger: false });
+  const ran = new Promise((resolve) => {
+    app.get(SingletonJobRegistry).register({ name: 'price-tick', schedule: { delay: '1h' }, run: () => setImmediate(resolve) });
+  });
+  await ran;
+  const answer = await fetch('http://127.0.0.1:' + process.env.METRICS_PORT + '/metrics');
+  console.log((await answer.text()).split('\\n').filter((line) => line.startsWith('singleton_job_runs_total')).join());
+  process.exit();
+`;
+
 describe('an application that imports the module', () => {
+  it('is scraped by Prometheus if the file of the page is loaded before it', async () => {
+    const file = join(import.meta.dirname, 'telemetry-sample.ts');
+    expect(readPage('docs/observability.md')).toContain(readFileSync(file, 'utf8'));
+    const args = ['--import', 'tsx', '--import', file, '--input-type=module', '--eval', APPLICATION];
+    const env = { METRICS_PORT: String(await freePort()) };
+    const { output } = await attempt(process.execPath, args, { env, limitMs: 60_000 });
+    expect(output).toMatch(/^singleton_job_runs_total\{job_name="price-tick",outcome="succeeded",.*\} 1\n$/);
+  });
+
   it.each<[string, number, Parameters<typeof SingletonJobOpenTelemetryModule.forRoot>[0]]>([
     ['logs one warning without an SDK', 1, {}],
     ['logs none if it has a provider of metrics', 0, { meterProvider: metered().meterProvider }],
