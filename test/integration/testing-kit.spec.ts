@@ -99,4 +99,10 @@ describe('docs/testing.md', () => {
     );
     expect(forJest.filter((block) => !tested.includes(block))).toEqual([]);
   });
+
+  it('fails over the job of the README', () => {
+    const [job = ''] = /^@Injectable[^]*?^}$/m.exec(readFileSync(join(ROOT, 'apps/minimal/src/main.ts'), 'utf8')) ?? [];
+    expect(blocks.at(-1)).toContain(job.replace('export ', ''));
+    expect(job).toContain('@FixedRate');
+  });
 });

@@ -2,19 +2,16 @@
 import { PriceApi } from './prices.js';
 import { ManualClock } from 'nestjs-singleton-job/testing';
 
-/** Each pull takes `pullMs` on the clock of the test. It rejects when the signal fires. */
+/** A pull that takes time never ends, but rejects when the signal fires. */
 export class FakeApi extends PriceApi {
   readonly saved: number[][] = [];
 
-  constructor(
-    private readonly pullMs = 0,
-    private readonly clock = new ManualClock(),
-  ) {
+  constructor(private readonly pullMs = 0) {
     super();
   }
 
   async pull({ signal }: { signal: AbortSignal }): Promise<number> {
-    if (this.pullMs > 0) await this.clock.sleep(this.pullMs, { signal });
+    if (this.pullMs > 0) await new ManualClock().sleep(this.pullMs, { signal });
     return 101.5;
   }
 
