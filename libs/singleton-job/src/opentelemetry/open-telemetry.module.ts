@@ -21,6 +21,7 @@ const MEASURED = new WeakSet<Services>();
  * Exports metrics of all jobs, and a span for each run. Import it once, in any module of an application that imports
  * `SingletonJobModule`. The span is the outermost interceptor, so what the others do is part of it.
  *
+ * @see docs/observability.md
  * @example `imports: [SingletonJobModule.forRoot(options), SingletonJobOpenTelemetryModule]`
  */
 @Module({})

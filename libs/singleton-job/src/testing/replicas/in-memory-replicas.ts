@@ -14,6 +14,8 @@ const LONG_MS = 3_600_000;
  * Several replicas of an application in one test, on one manual clock and one store in memory. Elections, leases,
  * schedules and runs are the real ones. Time, random numbers and the network are not. Jobs are instances of your
  * classes. Nest is not started.
+ *
+ * @see docs/testing.md#several-replicas
  */
 export class InMemoryReplicas {
   /** The clock of all replicas and of the server. */
