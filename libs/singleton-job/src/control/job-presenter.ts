@@ -1,11 +1,12 @@
 import { type Job } from '../jobs/job.js';
-import { type RunFacts, type SeenRecord } from '../leadership/record.js';
+import * as decide from '../leadership/decide.js';
+import { ABSENT, jobRecord, type RunFacts } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { nextDue } from '../runs/due.js';
 import { type JobPool } from '../runs/job-pool.js';
 import { type JobRunner } from '../runs/job-runner.js';
-import { leaseOf, replicaOf } from '../store/lease-id.js';
+import { replicaOf } from '../store/lease-id.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobOverview, type JobStatus } from './job-status.js';
 
@@ -46,11 +47,12 @@ export class JobPresenter {
   }
 
   /** As its record shows it. */
-  overviewOf(job: Job, record: SeenRecord | undefined): JobOverview {
-    const { holder, pausedAt, run } = record?.value ?? {};
-    const lease = holder === undefined ? undefined : leaseOf(holder);
-    const isAlive = lease !== undefined && this.replica.view.leases.has(lease);
-    const leader = isAlive ? replicaOf(lease) : null;
+  overviewOf(job: Job, record = ABSENT): JobOverview {
+    const { holder, pausedAt, run } = record.value ?? {};
+    const ownership = decide.ownership(record, this.replica.view);
+    const isLed =
+      ownership === 'held' || (ownership === 'stray' && this.replica.find(jobRecord(job.name))?.term !== undefined);
+    const leader = isLed && holder !== undefined ? replicaOf(holder) : null;
     return { ...this.#planOf(job, pausedAt, run), leader, lastRun: run === undefined ? null : shown(run) };
   }
 

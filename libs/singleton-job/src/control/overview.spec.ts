@@ -74,6 +74,16 @@ describe('The overview of all jobs', () => {
     expect(await overviewOf(d)).toMatchObject([{ leader: 'b', lastRun: { by: 'a', outcome: 'interrupted' } }]);
   });
 
+  it('names no leader that another server had', async () => {
+    const a = replicas.start('a', [minutely()]);
+    await replicas.clock.advance(1_000);
+    a.kill();
+    replicas.server.restart(replicas.server.snapshot());
+    const d = replicas.start('d', [minutely({ enabled: false })]);
+    await Promise.all([d.registry.pause('tick').catch(() => undefined), replicas.clock.advance(2_100)]);
+    expect(await overviewOf(d)).toMatchObject([{ leader: null, pausedAt: at(1_000) }]);
+  });
+
   it('is one read of 400 jobs, and is read again after 2 s', async () => {
     const a = replicas.start('a', [minutely()]);
     const jobs = Array.from({ length: 500 }, (_, i) => minutely({ name: `job-${i}`, enabled: false }));
