@@ -20,6 +20,13 @@ it.each<[string, string | undefined, (JobRecord | undefined)[]]>([
   expect(seen.backlog().lostLeader).toBe(lostLeader);
 });
 
+it('A new leader of a job that was only paused and resumed finds that no leader has released it', () => {
+  const clock = new ManualClock();
+  const seen = new RecordView({ clock, view: new View('a', clock) } as never);
+  seen.learn({ revision: 1, value: { incarnation: 'memory/0' } }, 1);
+  expect(seen.backlog()).toMatchObject({ because: 'free', after: undefined });
+});
+
 it.each<[string, { times?: number[]; tokens?: (number | undefined)[]; others?: number[] }, number]>([
   ['follows that of the record', { tokens: [5, 70] }, 71],
   ['follows the largest one that the record had', { tokens: [70, 5, undefined] }, 71],

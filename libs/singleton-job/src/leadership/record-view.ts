@@ -115,6 +115,6 @@ export class RecordView {
 }
 
 function reasonOf(value: JobRecord | undefined, { incarnation }: View): Backlog['because'] {
-  if (value !== undefined) return value.holder === undefined ? 'released' : 'lease-ended';
+  if (value?.fencingToken !== undefined) return value.holder === undefined ? 'released' : 'lease-ended';
   return incarnation.isFirst ? 'first' : 'free';
 }
