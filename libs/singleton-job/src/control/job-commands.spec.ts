@@ -316,8 +316,9 @@ describe('Any replica', () => {
     await passes(10);
     await answer(a.pool.close());
     replicas.server.restart(replicas.server.snapshot());
-    const { registry } = script();
+    const { registry, services } = script();
     expect(await answer(registry.pause('tick'), 0)).toEqual({ by: null });
+    expect(services.replica.leases.all).toEqual([]);
     expect(await answer(registry.trigger('tick'), 0)).toMatchObject({ reason: 'paused' });
     expect(await answer(registry.resume('tick'))).toEqual({ by: null });
   });

@@ -83,11 +83,16 @@ export class OwnLeases {
   of(lifeMs: number): Lease {
     const existing = this.get(lifeMs);
     if (existing !== undefined) return existing;
-    this.#made += 1;
-    const lease = new Lease(leaseId(this.replicaId, this.#made, lifeMs));
+    const lease = new Lease(this.newId(lifeMs));
     this.#byLife.set(lifeMs, lease);
     this.heartbeat.wishSync();
     return lease;
+  }
+
+  /** The id of a lease that has never been. */
+  newId(lifeMs: number): LeaseId {
+    this.#made += 1;
+    return leaseId(this.replicaId, this.#made, lifeMs);
   }
 
   /** A holder that has never been: each take has one of its own. */

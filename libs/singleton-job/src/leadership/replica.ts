@@ -265,11 +265,15 @@ export class Replica implements StoreListener {
   /** One lease of the module, and one for each other `lockExpiry`, from the first use on. */
   #grantLeases(): void {
     if (this.isClosing) return;
-    const { leases, view } = this;
+    const { leases } = this;
     for (const { candidate, isWanted } of this.#elections.values()) if (isWanted) leases.of(candidate.lifeMs);
-    // a command of a replica that competes for no record needs an incarnation too
-    const needsIncarnation = view.isUnnoted && this.#elections.size > 0;
-    if (needsIncarnation || leases.all.length > 0) leases.of(this.parts.lifeMs);
+    if (leases.all.length > 0) leases.of(this.parts.lifeMs);
+    else if (this.#needsIncarnation) this.heartbeat.wishSync();
+  }
+
+  /** For a command of a replica that competes for no record. */
+  get #needsIncarnation(): boolean {
+    return this.view.isUnnoted && this.#elections.size > 0;
   }
 
   get #shortestLifeMs(): number {
@@ -325,7 +329,11 @@ export class Replica implements StoreListener {
   async #sync(): Promise<void> {
     const names = [...this.#elections.keys()];
     const always = this.elections.filter(({ writer }) => writer.isDoubtful).map(({ name }) => name);
-    const leases = { isNewcomer: this.view.isEmpty, ...this.leases.wishes, revoke: [] };
+    const { renew, grant } = this.leases.wishes;
+    // who keeps no lease has one for the request only, which notes the incarnation
+    const passing =
+      this.leases.all.length === 0 && this.#needsIncarnation ? [this.leases.newId(this.parts.lifeMs)] : [];
+    const leases = { isNewcomer: this.view.isEmpty, renew, grant: [...grant, ...passing], revoke: passing };
     const isOfUse = (name: string): boolean =>
       this.#elections.has(name) || [...this.#reads].some((read) => read.names.has(name));
     const sync = this.heartbeat.next(leases, names, always, isOfUse);
