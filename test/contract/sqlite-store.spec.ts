@@ -1,8 +1,8 @@
-import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import { closeSync, copyFileSync, mkdtempSync, openSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -348,6 +348,22 @@ describe('SQLite', () => {
     rmSync(file);
     await until('it is noticed', () => disconnected.length > 0, { withinMs: 1_500 });
     expect(disconnected[0]?.message).toContain(`the file ${file} was deleted or replaced`);
+  });
+
+  it('warns within a minute that other code of this process has the file open', async () => {
+    const file = newFile();
+    const intervals = jest.spyOn(globalThis, 'setInterval');
+    const first = await listen(file);
+    const look = intervals.mock.calls.find(([, ms]) => ms === 60_000)?.[0] as () => void;
+    intervals.mockRestore();
+    // as another SQLite library has it
+    const descriptor = openSync(`${file}-shm`, 'r');
+    const second = await listen(file);
+    const isWarned = ({ warnings }: OpenStore) => warnings.some(({ code }) => code === 'FILE_OPENED_TWICE');
+    expect([first, second].map(isWarned)).toEqual([false, true]);
+    look();
+    await until('the first one warns', () => isWarned(first));
+    closeSync(descriptor);
   });
 
   it('refuses a file with tables of another program, and leaves it as it is', async () => {

@@ -4,6 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type StoreError } from '../../base/errors/store.error.js';
 import { describeValue } from '../../base/text/describe-value.js';
+import { messagesMissing } from '../hints.js';
+import { type Warning } from '../listeners.js';
 import {
   type Dialect,
   type Query,
@@ -53,6 +55,8 @@ const DAMAGED = [10, 11, 26];
 const READABLE_AFTER_MS = 10;
 /** How often a session without requests sees whether the files are still there, and still the library's own. */
 const LOOK_EVERY_MS = 1_000;
+/** How often to look for other libraries: an application may have thousands of descriptors. */
+const LIBRARIES_EVERY_MS = 60_000;
 const OTHER_TABLES = `SELECT tbl_name AS name FROM sqlite_master
   WHERE tbl_name NOT GLOB 'singleton_job_*' AND tbl_name NOT GLOB 'sqlite_*' LIMIT 1`;
 
@@ -74,8 +78,7 @@ interface SqliteFileParts extends SqlSessionParts {
   readonly leftId: string | undefined;
   /** Called when a process may have changed the file. Left out: the file is not watched. */
   readonly changed: (() => void) | undefined;
-  /** Called where the system reports no changes. */
-  readonly unwatched: (reason: unknown) => void;
+  readonly warn: (warning: Warning) => void;
 }
 
 /**
@@ -87,7 +90,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   /** The files that SQLite has open, by their paths, where other processes open what is there. */
   readonly #files = new Map<string, File>();
   #watcher: FSWatcher | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timers: readonly NodeJS.Timeout[] = [];
   /** The number in the header. Before it is read: that of the last session. */
   id = this.parts.leftId;
   /** Why the file cannot be used until it is another one. */
@@ -125,7 +128,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     await this.repeat(() => this.#refuseOthers());
     this.#note(log, memory);
     // all sessions of a process share one: it stays until each of them has ended
-    const open = await openFiles();
+    const open = await this.#findLibraries(memory);
     if (open.has(realPath) && !open.has(memory)) throw new Error(`the file ${memory} was deleted or replaced`);
     this.id = await this.transaction(async (query) => {
       for (const table of TABLES) await query(table);
@@ -137,7 +140,10 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     });
     this.#watch(log);
     // what it finds has ended the session
-    this.#timer = setInterval(() => void this.#refuseOthers().catch(() => undefined), LOOK_EVERY_MS).unref();
+    const look = (): void => void this.#refuseOthers().catch(() => undefined);
+    const find = (): void => void this.#findLibraries(memory);
+    this.#timers = [setInterval(look, LOOK_EVERY_MS), setInterval(find, LIBRARIES_EVERY_MS)];
+    for (const timer of this.#timers) timer.unref();
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
@@ -161,7 +167,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
 
   end(): void {
     this.#watcher?.close();
-    clearInterval(this.#timer);
+    this.#timers.forEach(clearInterval);
     // that would end the locks of other code of this process, and may delete its -wal
     if (this.refusal === undefined) this.#database.close();
   }
@@ -186,6 +192,17 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     throw this.refusal;
   }
 
+  /** A library opens -shm once for all its sessions. Another one ends the locks of all when it closes a file. */
+  async #findLibraries(memory: string): Promise<ReadonlyMap<string, number>> {
+    const open = await openFiles();
+    if ((open.get(memory) ?? 0) > 1) {
+      const what = `another SQLite library of this process has ${this.parts.path} open, such as that of an ORM`;
+      const message = `can lose its leases: ${what}. When it closes the file, all locks on it are gone. Give it another file`;
+      this.parts.warn({ code: 'FILE_OPENED_TWICE', message });
+    }
+    return open;
+  }
+
   #note(...paths: readonly string[]): void {
     for (const path of paths) this.#files.set(path, fileAt(path));
   }
@@ -200,7 +217,10 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   }
 
   #watch(file: string): void {
-    const { changed, unwatched } = this.parts;
+    const { changed, warn } = this.parts;
+    const unwatched = (reason: unknown): void => {
+      warn(messagesMissing('SQLite', messageOf(reason)));
+    };
     if (changed === undefined) return;
     const changedSoon = (): void => void setTimeout(changed, READABLE_AFTER_MS).unref();
     try {

@@ -1,7 +1,6 @@
 import { messageOf } from '../../base/errors/message-of.js';
 import { type StoreError } from '../../base/errors/store.error.js';
 import { type Lost } from '../connection.js';
-import { messagesMissing } from '../hints.js';
 import { type ServerStoreOptions } from '../server-store.js';
 import { SqlStore } from '../sql/sql-store.js';
 import { type Fixes, storeError } from '../store-errors.js';
@@ -39,10 +38,8 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
   protected async newSession(lost: Lost): Promise<SqliteFile> {
     if (this.#file?.refusal !== undefined) throw this.#file.refusal;
     const changed = this.options.subscribes === false ? undefined : () => void this.lookForHint();
-    const unwatched: Lost = (reason) => {
-      this.listeners.warn(messagesMissing(this.name, messageOf(reason)));
-    };
-    const parts = { path: this.#path, leftId: this.#file?.id, changed, lost, unwatched, silenceMs: this.silenceMs };
+    const warn = this.listeners.warn.bind(this.listeners);
+    const parts = { path: this.#path, leftId: this.#file?.id, changed, lost, warn, silenceMs: this.silenceMs };
     return (this.#file = new SqliteFile(await loadSqlite(), parts));
   }
 
