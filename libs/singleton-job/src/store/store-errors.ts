@@ -1,4 +1,5 @@
 import { StoreError } from '../base/errors/store.error.js';
+import { removeSecrets, withoutSecrets } from '../base/text/secrets.js';
 
 /** In the order in which their fixes are compared. */
 const CODES = ['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE', 'STORE_UNREACHABLE'] as const;
@@ -28,11 +29,12 @@ export interface Failure {
 /** The error for a failure, on one line: what happened, and what a person can do, if anything. */
 export function storeError(cause: unknown, failure: Failure): StoreError {
   if (cause instanceof StoreError) return cause;
-  const { store, request, text, isAnswer } = failure;
+  removeSecrets(cause);
+  const { store, request, isAnswer } = failure;
   const { code, fix } = diagnose(failure);
   const to = request === undefined ? '' : ` '${request}'`;
   const silence = request === undefined ? 'is not connected' : `did not answer${to}`;
-  const what = `${store} ${isAnswer ? `answered${to} with ` : `${silence}: `}${text}`;
+  const what = `${store} ${isAnswer ? `answered${to} with ` : `${silence}: `}${withoutSecrets(failure.text)}`;
   const message = [what, fix].filter(Boolean).join('. ');
   return new StoreError(code, message, { cause, wasSent: request !== undefined });
 }

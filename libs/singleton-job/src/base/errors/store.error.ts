@@ -1,3 +1,4 @@
+import { removeSecrets, withoutSecrets } from '../text/secrets.js';
 import { messageOf } from './message-of.js';
 import { SingletonJobError } from './singleton-job.error.js';
 
@@ -37,7 +38,8 @@ export class ConnectionFunctionError extends Error {}
 /** Any rejection of a store as a {@link StoreError}; another error of a store counts as unreachable. */
 export function asStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  return new StoreError('STORE_UNREACHABLE', messageOf(error), { cause: error });
+  removeSecrets(error);
+  return new StoreError('STORE_UNREACHABLE', withoutSecrets(messageOf(error)), { cause: error });
 }
 
 /** The error about a record that no replica can read. */

@@ -1,18 +1,24 @@
 import { inspect } from 'node:util';
+import { publicPart } from './secrets.js';
 
 const LONGEST_TEXT = 60;
 
+/** Signs of a connection, to whatever option it was given. */
+const MAY_HAVE_SECRET = /:\/\/|\S@|(pass\w*|pwd|secret|token|key)["']?\s*[=:]/i;
+
 /** A value for a message: short and on one line. The contents of objects may be secret and are left out. */
 export function describeValue(value: unknown): string {
-  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'string') return MAY_HAVE_SECRET.test(value) ? describeConnection(value) : quote(value);
   if (isClass(value)) return `the class ${value.name || '(anonymous)'}`;
   if (typeof value === 'function') return 'a function';
   return typeof value === 'object' ? describeObject(value) : inspect(value);
 }
 
-/** A text that should be a URL, without user, password and query, which may contain a password too. */
-export function describeUrl(text: string): string {
-  return withoutCredentials(text).replace(/\?.*$/s, '?…');
+/** The same for a value that was given as a connection, or as a part of one: a text may have a password anywhere. */
+export function describeConnection(value: unknown): string {
+  if (typeof value !== 'string') return describeValue(value);
+  const shown = publicPart(value);
+  return shown === undefined && value !== '' ? `a text of ${value.length} characters` : quote(shown ?? value);
 }
 
 /** The first items of a list, and how many others there are. */
@@ -40,15 +46,9 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 function quote(text: string): string {
-  const harmless = /^\w+:\/\//.test(text) ? describeUrl(text) : withoutCredentials(text);
-  const shown = harmless.length > LONGEST_TEXT ? `${harmless.slice(0, LONGEST_TEXT)}…` : harmless;
+  const shown = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
   // line breaks and other control characters become visible
   return `'${JSON.stringify(shown).slice(1, -1).replaceAll('\\"', '"')}'`;
-}
-
-/** The text before an @ may contain a password. */
-function withoutCredentials(text: string): string {
-  return text.replace(/^(\w+:\/\/)?.+@/s, '$1…@');
 }
 
 function describeObject(value: object | null): string {

@@ -1,5 +1,6 @@
 import { messageOf } from '../../base/errors/message-of.js';
 import { ConnectionFunctionError } from '../../base/errors/store.error.js';
+import { removeSecrets, withoutSecrets } from '../../base/text/secrets.js';
 import { type ConnectionOptions, kindOf, type ReadConnection } from '../../store/open-store.js';
 import { Place } from '../table/option-table.js';
 import { readConnection } from './connection-option.js';
@@ -23,7 +24,9 @@ export async function callConnection(connection: () => unknown, limitMs = LIMIT_
   try {
     return await Promise.race([Promise.resolve().then(connection), tooLate]);
   } catch (error: unknown) {
-    throw new ConnectionFunctionError(`connection is a function, and it failed: ${messageOf(error)}`, { cause: error });
+    removeSecrets(error);
+    const message = `connection is a function, and it failed: ${withoutSecrets(messageOf(error))}`;
+    throw new ConnectionFunctionError(message, { cause: error });
   } finally {
     clearTimeout(timer);
   }

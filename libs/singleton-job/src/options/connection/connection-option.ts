@@ -1,5 +1,5 @@
 import { type ClientWords, MYSQL2, NOT_OF_IOREDIS, PG, unknownTo } from '../../advice/client-words.js';
-import { describeUrl, describeValue, isPlainObject, isObject } from '../../base/text/describe-value.js';
+import { describeConnection, isPlainObject, isObject } from '../../base/text/describe-value.js';
 import { type ConnectionOptions, kindOf } from '../../store/open-store.js';
 import { pathOf } from '../../store/sqlite/path-of.js';
 import { succeeds } from '../succeeds.js';
@@ -30,7 +30,8 @@ const REDIS_SERVER = ['host', 'port', 'path', 'sentinels', 'Connector'];
  * Reads `connection`. What a client itself would check is left to it. No message repeats a text that may contain a
  * password.
  */
-export const readConnection: Reader<ConnectionOptions> = (connection, at) => {
+export const readConnection: Reader<ConnectionOptions> = (connection, place) => {
+  const at = place.ofConnection();
   if (typeof connection === 'string') checkUrl(connection, at);
   else if (!isObject(connection) || connection instanceof URL) return at.refuse(connection, KINDS, URL_FIX);
   else if (isRedisClient(connection)) checkOptions(connection['options'], at);
@@ -53,7 +54,7 @@ function checkUrl(text: string, at: Place): void {
   // the host of a socket is in the query
   const valid = isOfPostgres ? text.replace('@/', '@localhost/') : text;
   const url = URL.canParse(valid) && text.includes('://') ? new URL(valid) : undefined;
-  const got = `got ${describeValue(describeUrl(text))}`;
+  const got = `got ${describeConnection(text)}`;
   if (/[#/?]/.test(credentials) || !succeeds(() => decodeURIComponent(credentials)))
     at.note(
       `must have no #, /, ? or single % before the '@', ${got} with one: encode user and password with encodeURIComponent()`,
@@ -87,7 +88,7 @@ function checkFile(text: string, at: Place): void {
     at.note("must be a file, got ':memory:', which other processes do not see: set store: 'memory' for one process");
   else if (!succeeds(() => pathOf(text)))
     at.note(
-      `must be sqlite: and the path of a file, without host and parameters, got ${describeValue(text)}: ` +
+      `must be sqlite: and the path of a file, without host and parameters, got ${describeConnection(text)}: ` +
         `write it as ${SQLITE_URL} or 'sqlite:///var/lib/jobs.db'`,
     );
 }
@@ -150,7 +151,7 @@ function checkCluster({ nodes, options, ...others }: Options, at: Place): void {
   for (const [index, node] of list.entries()) {
     const place = at.in(`nodes.${index}`);
     if (typeof node !== 'string') checkOptions(node, place);
-    else if (node.includes('@')) checkUrl(node.replace(/^(?!\w+:\/\/)/, 'redis://'), place);
+    else if (!/^[\w.-]+(:\d+)?$/.test(node)) checkUrl(node, place);
   }
   checkOptions(options, at.in('options'));
 }
@@ -176,7 +177,7 @@ function checkOptions(options: unknown, at: Place): void {
   if (keyPrefix !== undefined && keyPrefix !== null && keyPrefix !== '')
     at.in('keyPrefix').note('is not supported: the keys begin with projectName, so set that instead');
   // the log shows it, and an empty one is localhost
-  if (typeof host === 'string' && /^$|@|:\/\//.test(host))
+  if (typeof host === 'string' && /^$|[@=,;\s]|:\/\//.test(host))
     at.in('host').refuse(host, 'a name or an address', "write 'localhost', or a URL in place of the object");
   if (!(Number(port ?? 1) >= 1 && Number(port ?? 1) <= 65_535))
     at.in('port').refuse(port, 'a port from 1 to 65535', 'write that of the server; Number(undefined) is NaN');

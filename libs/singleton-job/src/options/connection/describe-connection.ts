@@ -1,4 +1,5 @@
-import { describeUrl, isObject, listSome } from '../../base/text/describe-value.js';
+import { isObject, listSome } from '../../base/text/describe-value.js';
+import { publicPart } from '../../base/text/secrets.js';
 import { type ResolvedOptions } from '../resolve-options.js';
 
 const MOST_SERVERS = 3;
@@ -7,7 +8,7 @@ const MOST_SERVERS = 3;
 export function describeStore(options: Pick<ResolvedOptions, 'store' | 'connection'>): string | undefined {
   const { store, connection } = options;
   if (store !== undefined) return store === 'memory' ? store : 'a store of your own';
-  if (connection === undefined || typeof connection === 'string') return connection && describeUrl(connection);
+  if (connection === undefined || typeof connection === 'string') return connection && publicPart(connection);
   if ('postgres' in connection) return `PostgreSQL at ${describeServer(optionsOf(connection.postgres), 5432)}`;
   if ('mysql' in connection) return `MySQL at ${describeServer(connection.mysql, 3306)}`;
   const nodes: unknown = Reflect.get(connection, 'startupNodes') ?? Reflect.get(connection, 'nodes');
@@ -28,10 +29,12 @@ function describeServers(servers: readonly unknown[], defaultPort?: number): str
   return listSome(shown, MOST_SERVERS);
 }
 
-/** A server as the clients take it: a URL, a port, or an object. */
+/** A server as the clients take it: a URL, a host, a port, or an object. */
 function describeServer(server: unknown, defaultPort = 6379): string {
   const options = isObject(server) ? server : { port: server };
   const { host = 'localhost', port = defaultPort, path = `${String(host)}:${String(port)}` } = options;
-  const { connectionString, uri = connectionString ?? (typeof server === 'string' ? server : path) } = options;
-  return describeUrl(String(uri)).replace(/^\w+:\/\/(…@)?/, '');
+  const { connectionString, uri = connectionString ?? server } = options;
+  if (typeof uri !== 'string') return String(path);
+  if (/^[\w.-]+$/.test(uri)) return uri;
+  return publicPart(uri)?.replace(/^\w+:\/\/(…@)?/, '') ?? '…';
 }

@@ -8,11 +8,13 @@ const METHODS: Record<Method, true> = { sync: true, compareAndSet: true, addList
 export const readStore: Reader<Store | 'memory'> = (store, at) => {
   if (store === 'memory') return store;
   if (typeof store !== 'object' || store === null)
-    return at.refuse(
-      store,
-      "a Store or 'memory'",
-      'leave it out, and set connection to a URL of Redis, PostgreSQL, MySQL or SQLite',
-    );
+    return at
+      .ofConnection()
+      .refuse(
+        store,
+        "a Store or 'memory'",
+        'leave it out, and set connection to a URL of Redis, PostgreSQL, MySQL or SQLite',
+      );
   const methods = Object.keys(METHODS).filter((method) => typeof Reflect.get(store, method) !== 'function');
   const missing = methods.map((method) => `${method}()`);
   const name: unknown = Reflect.get(store, 'name');

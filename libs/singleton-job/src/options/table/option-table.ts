@@ -1,6 +1,6 @@
 import { type OptionWords } from '../../advice/option-words.js';
 import { didYouMean } from '../../advice/suggest.js';
-import { describeValue } from '../../base/text/describe-value.js';
+import { describeConnection, describeValue } from '../../base/text/describe-value.js';
 
 /** Checks a value and parses it. Undefined: it is wrong, which is noted, or it sets nothing. */
 export type Reader<T> = (value: unknown, at: Place) => T | undefined;
@@ -44,11 +44,17 @@ export class Place {
     readonly problems: string[],
     /** The variable that can set it, where options come from variables. */
     readonly variable?: string,
+    private readonly describe: (value: unknown) => string = describeValue,
   ) {}
 
   /** The place of a part of the value. */
   in(key: string | number): Place {
-    return new Place(`${this.path}.${key}`, this.problems);
+    return new Place(`${this.path}.${key}`, this.problems, undefined, this.describe);
+  }
+
+  /** The same place, whose values may have secrets. */
+  ofConnection(): Place {
+    return new Place(this.path, this.problems, this.variable, describeConnection);
   }
 
   /** Notes a mistake in one sentence: what is wrong, and the fix. */
@@ -60,7 +66,7 @@ export class Place {
   /** Notes a wrong value. Returns undefined, as a reader does then. */
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the type of the reader that returns it
   refuse<T>(value: unknown, expected: string, fix: string): T | undefined {
-    this.note(`must be ${expected}, got ${describeValue(value)}: ${fix}`);
+    this.note(`must be ${expected}, got ${this.describe(value)}: ${fix}`);
     return undefined;
   }
 }

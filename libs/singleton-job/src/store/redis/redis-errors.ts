@@ -37,7 +37,6 @@ const NOISE =
 
 /** The error for a failure of Redis or of its connection. */
 export function redisError(error: unknown, { projectName, kind, command }: FailedRequest): StoreError {
-  hideArguments(error);
   return storeError(error, {
     store: 'Redis',
     request: command,
@@ -58,13 +57,4 @@ export function says(error: unknown, pattern: RegExp): boolean {
 function saidBy(error: unknown): string {
   const { lastNodeError } = Object(error) as { readonly lastNodeError?: unknown };
   return lastNodeError == null ? messageOf(error) : `${messageOf(error)} (${messageOf(lastNodeError)})`;
-}
-
-/** ioredis attaches the failed command with its arguments, for example a password. */
-function hideArguments(error: unknown): void {
-  if (typeof error !== 'object' || error === null) return;
-  const wrapper: { command?: unknown; readonly cause?: unknown; readonly lastNodeError?: unknown } = error;
-  delete wrapper.command;
-  hideArguments(wrapper.cause);
-  hideArguments(wrapper.lastNodeError);
 }
