@@ -124,7 +124,7 @@ describe('docs/README.md', () => {
   });
 });
 
-describe('docs/getting-started.md', () => {
+describe('docs/production/bundlers.md', () => {
   it('says which versions are tested, as CI tests them', () => {
     type Matrix = Readonly<Record<string, readonly string[]>>;
     const ci = parse(read('.github/workflows/ci.yml')) as {
@@ -133,12 +133,12 @@ describe('docs/getting-started.md', () => {
     const matrix = (job: string): readonly string[] => Object.values(ci.jobs[job]?.strategy.matrix ?? {}).flat();
     const servers = (name: string): string[] =>
       matrix('redis').flatMap((server) => (server.startsWith(name) ? [server.replace(/.* /, '')] : []));
-    const rows = rowsUnder('you need', 'docs/getting-started.md');
+    const rows = rowsUnder('you need', 'docs/production/bundlers.md');
     const tested = new Map(rows.map(([name = '', , versions]) => [name, versions]));
     expect(tested.get('Node')).toBe(matrix('everything').join(', '));
     expect(tested.get('Redis')).toBe(servers('redis').join(', '));
     expect(tested.get('or Valkey')).toBe(servers('valkey').join(', '));
-    expect(tested.get('[PostgreSQL](production/postgresql.md)')).toBe(matrix('postgresql').join(', '));
+    expect(tested.get('[PostgreSQL](postgresql.md)')).toBe(matrix('postgresql').join(', '));
   });
 });
 

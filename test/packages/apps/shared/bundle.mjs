@@ -1,4 +1,5 @@
 // `node bundle.mjs esbuild|webpack <file>`: the built application as one file that needs no node_modules.
+// `node bundle.mjs guide`: as docs/production/bundlers.md says, with the clients outside.
 import { basename, dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -38,6 +39,12 @@ const BUNDLERS = {
       externals: async ({ request }) => (isAbsent(request) ? `commonjs ${request}` : undefined),
       plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
     });
+    if (stats.hasErrors()) throw new Error(stats.toString('errors-only'));
+  },
+  async guide() {
+    const { default: webpack } = await import('webpack');
+    const { default: config } = await import('./webpack.config.mjs');
+    const stats = await promisify(webpack)(config);
     if (stats.hasErrors()) throw new Error(stats.toString('errors-only'));
   },
 };
