@@ -118,6 +118,7 @@ export interface SingletonJobOptions {
          * Where the program of the thread is, in a bundle: the bundled `nestjs-singleton-job/heartbeat-thread`. A
          * `file:` URL, or a path, absolute or relative to the working directory.
          *
+         * @see docs/production/bundlers.md
          * @example
          * ```ts
          * // esbuild: entryPoints: { main: 'src/main.ts', 'heartbeat-thread': 'nestjs-singleton-job/heartbeat-thread' }
