@@ -7,10 +7,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type MysqlSession } from '../../libs/singleton-job/src/store/mysql/mysql-session.js';
 import { MysqlStore } from '../../libs/singleton-job/src/store/mysql/mysql-store.js';
 import { mysqlMigrations } from '../../libs/singleton-job/src/store/mysql/mysql-tables.js';
+import { type SyncRequest, type Write } from '../../libs/singleton-job/src/store/store.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
 import { until } from '../../tools/replicas/until.js';
 import { MysqlServer } from '../../tools/servers/mysql-server.js';
 import { ROOT } from '../../tools/workspace/paths.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
 import { hammer } from './hammer.js';
 import { open, type OpenStore } from './reporting-store.js';
 import { setBackClock } from './set-back-clock.js';
@@ -144,7 +146,16 @@ it('waits for no row that another replica has locked', async () => {
     { name: 'b:job', ifRevision: revision, value: '{}' },
     { name: 'c:job', ifRevision: 0, value: '{}' },
   ];
-  expect(await opened.store.compareAndSet({ ...request, writes: more })).toEqual([expect.any(Number), undefined]);
+  const answer = opened.store.compareAndSet({ ...request, writes: more });
+  await delay(200);
+  // its own rows stay locked until then
+  await using third = await createConnection(server.url);
+  const change = "UPDATE singleton_job_records SET value = '2' WHERE project = ? AND name = 'b:job'";
+  const changed = third.query(change, [projectName]);
+  expect(await answer).toEqual([expect.any(Number), undefined]);
+  await changed;
+  const { records } = await opened.store.sync({ ...LOOKS, read: ['b:job'] });
+  expect(records).toEqual([expect.objectContaining({ value: '2' })]);
   await opened.store.close();
 });
 
@@ -165,6 +176,48 @@ it('waits for a locked table no longer than its client does, and keeps its conne
     await meanwhile.store.close();
   }
   await opened.store.close();
+});
+
+describe('round trips', () => {
+  /** A store behind a network that counts them. */
+  async function behindProxy(projectName: string, subscribes = true) {
+    const proxy = await TcpProxy.start(server.port);
+    const connection = server.url.replace(String(server.port), new URL(proxy.url).port);
+    const opened = open(new MysqlStore({ connection, projectName, subscribes }));
+    await opened.store.sync(LOOKS);
+    const end = async () => {
+      await opened.store.close();
+      await proxy[Symbol.asyncDispose]();
+    };
+    return { ...opened, proxy, [Symbol.asyncDispose]: end };
+  }
+
+  it('are few for each request, and one for nearly every heartbeat', async () => {
+    await using opened = await behindProxy(newProject(), false);
+    const { store, proxy } = opened;
+    const count = async (send: () => Promise<unknown>) => {
+      const before = proxy.roundTrips;
+      await send();
+      return proxy.roundTrips - before;
+    };
+    const sync = (request: Partial<SyncRequest>) => count(() => store.sync({ ...LOOKS, ...request }));
+    expect(await sync({ grant: [LEASE, ...OTHERS] })).toBeLessThanOrEqual(3);
+    expect(await sync({ renew: [LEASE, ...OTHERS], grant: ['c.1@10000'], read: ['a:job', 'b:job'] })).toBe(1);
+    expect(await sync({ revoke: OTHERS })).toBe(1);
+    await store.sync({ ...LOOKS, grant: ['d.1@1', 'e.1@1'] });
+    await delay(10);
+    expect(await sync({ renew: [LEASE] })).toBe(3);
+    const { revision, ...request } = await put(opened);
+    const [job, lock] = [
+      { name: 'a:job', ifRevision: revision },
+      { name: 'b:lock', ifRevision: 0, forgetAfterMs: 1 },
+    ];
+    const write = (some: Omit<Write, 'value'>) =>
+      count(() => store.compareAndSet({ ...request, writes: [{ ...some, value: '{}' }] }));
+    expect(await write(job)).toBe(2);
+    expect(await write(lock)).toBe(3);
+    expect(await count(() => store.publish('*'))).toBe(1);
+  });
 });
 
 it('writes nothing at the time of `until` or later, also if it had to wait', async () => {
@@ -232,7 +285,7 @@ it('writes all or nothing on a server that ends a transaction that waited in vai
     { name: 'b:job', ifRevision: 0, value: '2' },
   ];
   const answer = opened.store.compareAndSet({ ...request, until: request.until + 60_000, writes });
-  await expect(answer).rejects.toThrow('SAVEPOINT begun does not exist');
+  await expect(answer).rejects.toThrow('SAVEPOINT seen does not exist');
   await opened.store.close();
 });
 
@@ -240,11 +293,13 @@ it('frees the rows of a process that stalls in a transaction, and lets an idle c
   const [stalled, other] = [open(newStore('stall')), open(newStore('stall'))];
   const { revision: ifRevision, ...request } = await put(stalled);
   const session = stalled.store['requests'].session;
-  await session?.transaction((query) => query('no SQL')).catch(() => undefined);
+  const begin = session?.dialect.begin ?? [];
+  await session?.request(() => session.send(...begin, ['no SQL'])).catch(() => undefined);
   expect(await session?.query('SELECT @@SESSION.wait_timeout - @@GLOBAL.wait_timeout AS time')).toEqual([{ time: 0 }]);
   await new Promise((locked) => {
-    void session?.transaction(async (query) => {
-      locked(await query('SELECT * FROM singleton_job_records WHERE project = ? FOR UPDATE', 'stall'));
+    void session?.request(async () => {
+      const lock = 'SELECT * FROM singleton_job_records WHERE project = ? FOR UPDATE';
+      locked(await session.send(...begin, [lock, 'stall']));
       await new Promise(() => undefined);
     });
   });

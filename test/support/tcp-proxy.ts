@@ -5,6 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 export class TcpProxy implements AsyncDisposable {
   /** How long each answer takes on its way back, or as long as the one before it. */
   answerDelayMs = 0;
+  /** How often a client has sent something after an answer, or at first. */
+  roundTrips = 0;
   readonly #server = createServer((client) => {
     this.#join(client);
   });
@@ -81,9 +83,15 @@ export class TcpProxy implements AsyncDisposable {
     }
     const server = connect(this.port, '127.0.0.1');
     this.#sockets.push({ client, server });
-    client.on('data', (data: Buffer) => server.write(data));
+    let isAnswered = true;
+    client.on('data', (data: Buffer) => {
+      if (isAnswered) this.roundTrips += 1;
+      isAnswered = false;
+      server.write(data);
+    });
     let before = Promise.resolve();
     server.on('data', (data: Buffer) => {
+      isAnswered = true;
       const arrives = Promise.all([before, delay(this.answerDelayMs)]);
       before = arrives.then(() => void client.write(data));
     });

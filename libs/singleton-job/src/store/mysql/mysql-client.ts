@@ -2,7 +2,7 @@ import { type EventEmitter } from 'node:events';
 import { type Duplex } from 'node:stream';
 import { type TlsOptions } from 'node:tls';
 import { connectLimitMs } from '../connection.js';
-import { type Row, type SqlValue } from '../sql/sql-session.js';
+import { type SqlValue } from '../sql/sql-session.js';
 
 /** Options of a connection of `mysql2`, with the same meaning. A type of our own: who uses Redis has no `mysql2`. */
 export interface MysqlConfig {
@@ -32,12 +32,12 @@ export type MysqlConnectionOptions = string | { readonly mysql: MysqlConfig };
 /** The part of a connection of `mysql2` that is used here. */
 export interface MysqlClient extends EventEmitter {
   readonly stream: Duplex & { readonly bytesRead: number };
+  /** The statement with its values, escaped. */
+  format(sql: string, values: readonly SqlValue[]): string;
   promise(): {
     connect(): Promise<unknown>;
-    query(
-      sql: string,
-      values: readonly SqlValue[],
-    ): Promise<[readonly Row[] | { readonly affectedRows: number }, unknown]>;
+    /** Of several statements: a list with the result of each. */
+    query(sql: string): Promise<[object, unknown]>;
   };
   end(): unknown;
 }

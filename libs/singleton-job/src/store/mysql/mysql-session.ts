@@ -1,5 +1,13 @@
 import { watchSilence } from '../silence-watchdog.js';
-import { type Dialect, type Query, SqlSession, type SqlSessionParts } from '../sql/sql-session.js';
+import {
+  type Dialect,
+  type Query,
+  type Row,
+  type Send,
+  SqlSession,
+  type SqlSessionParts,
+  type Statement,
+} from '../sql/sql-session.js';
 import { type MysqlClient } from './mysql-client.js';
 import { codeOf } from './mysql-errors.js';
 
@@ -17,22 +25,27 @@ const ENDS_SESSION = [1290, 1792, 1836, 1146];
  * A statement that waits for a lock, of a row or of a table, ends before its client gives it up: MySQL does not notice
  * that a client is gone, and would keep a connection for each one.
  */
-const SETTINGS = [
-  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  "SET SESSION time_zone = '+00:00', autocommit = 1, completion_type = 0, sql_mode = 'STRICT_ALL_TABLES'",
-  'SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 1',
-  'SET SESSION sql_select_limit = 18446744073709551615, sql_safe_updates = 0, sql_auto_is_null = 0, sql_big_selects = 1',
+const SETTINGS: readonly Statement[] = [
+  ['SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'],
+  ["SET SESSION time_zone = '+00:00', autocommit = 1, completion_type = 0, sql_mode = 'STRICT_ALL_TABLES'"],
+  ['SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 1'],
+  [
+    'SET SESSION sql_select_limit = 18446744073709551615, sql_safe_updates = 0, sql_auto_is_null = 0, sql_big_selects = 1',
+  ],
 ];
 
 /** An idle connection outside of a transaction may stay for as long as the server lets it, by default 8 h. */
-const NO_LIMIT = 'SET SESSION wait_timeout = DEFAULT';
+const NO_LIMIT: Statement = ['SET SESSION wait_timeout = DEFAULT'];
 
 /** How long the server may take to say goodbye. */
 const END_MS = 100;
 
+/** Of one statement. */
+type Result = readonly Row[] | { readonly affectedRows: number };
+
 interface MysqlSessionParts extends SqlSessionParts {
   /** Checks the server, and makes the tables. Answers what tells this server from others, as SQL. */
-  readonly prepare: (query: Query) => Promise<string>;
+  readonly prepare: (send: Send) => Promise<string>;
 }
 
 /** One connection of `mysql2`, from its begin to its end. */
@@ -57,27 +70,27 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
 
   get dialect(): Dialect {
     return {
-      begin: `SET SESSION wait_timeout = ${this.#stallLimit}; START TRANSACTION; SAVEPOINT begun`,
+      begin: [[`SET SESSION wait_timeout = ${this.#stallLimit}`], ['START TRANSACTION']],
+      commit: (until) => [...this.#checkTime(until), ['COMMIT'], NO_LIMIT],
+      rollback: [['ROLLBACK'], NO_LIMIT],
       // not NOW(): that is the begin of the statement, which may have waited for a row
       now: 'CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED)',
       server: this.#server,
-      forUpdate: 'FOR UPDATE',
       skipLocked: 'FOR UPDATE SKIP LOCKED',
       orUpdate: 'ON DUPLICATE KEY UPDATE',
       isLocked: (error) => codeOf(error) === LOCK_WAIT_TIMEOUT,
     };
   }
 
-  // Fails if the clock of the server has reached `until`: an unsigned 0 - 1 is an error, and what comes after an error
-  // is not carried out.
-  protected override readonly commit = (until: number): string =>
-    `SELECT CAST(0 AS UNSIGNED) - (${this.dialect.now} >= ${until}); COMMIT; ${NO_LIMIT}`;
-  protected override readonly rollback = `ROLLBACK; ${NO_LIMIT}`;
+  /** An unsigned 0 - 1 is an error, and what comes after an error is not carried out. */
+  #checkTime(until: number | undefined): readonly Statement[] {
+    return until === undefined ? [] : [[`SELECT CAST(0 AS UNSIGNED) - (${this.dialect.now} >= ?)`, until]];
+  }
 
   async connect(): Promise<void> {
     await this.client.promise().connect();
-    for (const sql of SETTINGS) await this.query(sql);
-    this.#server = await this.parts.prepare(this.query);
+    await this.send(...SETTINGS);
+    this.#server = await this.parts.prepare(this.send);
   }
 
   end(): void {
@@ -85,18 +98,23 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
     setTimeout(() => this.client.stream.destroy(new Error('the connection was closed')), END_MS).unref();
   }
 
-  readonly query: Query = async (sql, ...values) => {
+  readonly query: Query = async (...statement) => (await this.sendAll([statement]))[0] ?? [];
+
+  protected override async sendAll(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
     const { silenceMs, lost } = this.parts;
     try {
-      const answer = this.client.promise().query(sql, values);
-      const [rows] = await watchSilence(answer, { stream: () => this.client.stream, silenceMs, silent: lost });
-      return 'affectedRows' in rows ? [] : rows;
+      // each with its own values
+      const text = statements.map(([sql, ...values]) => this.client.format(sql, values)).join('; ');
+      const answer = this.client.promise().query(text);
+      const [result] = await watchSilence(answer, { stream: () => this.client.stream, silenceMs, silent: lost });
+      const results = (statements.length === 1 ? [result] : result) as readonly Result[];
+      return results.map((rows) => ('affectedRows' in rows ? [] : rows));
     } catch (error: unknown) {
       const code = codeOf(error);
       if (code === undefined || ENDS_SESSION.includes(code)) lost(error);
       throw error;
     }
-  };
+  }
 
   protected isConflict(error: unknown): boolean {
     return CONFLICTS.includes(codeOf(error) ?? 0);

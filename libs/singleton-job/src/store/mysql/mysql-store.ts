@@ -1,7 +1,7 @@
 import { type StoreError } from '../../base/errors/store.error.js';
 import { delayAfterTimeouts, type Failures, type Lost } from '../connection.js';
 import { type ServerStoreOptions } from '../server-store.js';
-import { type Query } from '../sql/sql-session.js';
+import { type Send } from '../sql/sql-session.js';
 import { SqlStore } from '../sql/sql-store.js';
 import { misconfigured } from '../store-errors.js';
 import { type MysqlConnectionOptions, newClient } from './mysql-client.js';
@@ -18,6 +18,9 @@ export interface MysqlStoreOptions extends ServerStoreOptions<MysqlConnectionOpt
 const IDENTITY = ['server_uuid', 'server_uid', 'hostname', 'server_id'];
 /** Each must be 1, the second one where there is a binary log: else a crash loses what was confirmed. */
 const FLUSHES = ['innodb_flush_log_at_trx_commit', 'sync_binlog'];
+
+const OUR_TABLES = `SELECT table_name AS name FROM information_schema.tables
+  WHERE table_schema = DATABASE() AND table_name IN ('singleton_job_incarnations', 'singleton_job_leases', 'singleton_job_records')`;
 
 /** Leases and records in MySQL 8 or MariaDB 10.6, or later. It sends no messages. */
 export class MysqlStore extends SqlStore<MysqlStoreOptions, MysqlSession> {
@@ -37,8 +40,11 @@ export class MysqlStore extends SqlStore<MysqlStoreOptions, MysqlSession> {
   }
 
   /** Checks the server, and creates the tables. Answers what tells this server from others. */
-  async #prepare(query: Query): Promise<string> {
-    const rows = await query('SHOW GLOBAL VARIABLES WHERE Variable_name IN (?)', [...IDENTITY, ...FLUSHES, 'log_bin']);
+  async #prepare(send: Send): Promise<string> {
+    const [rows = [], existing = []] = await send(
+      ['SHOW GLOBAL VARIABLES WHERE Variable_name IN (?)', [...IDENTITY, ...FLUSHES, 'log_bin']],
+      [OUR_TABLES],
+    );
     const variables = new Map(rows.map((row) => Object.values(row) as [name: string, value: string]));
     const flushes = variables.get('log_bin') === 'ON' ? FLUSHES : FLUSHES.slice(0, 1);
     const wrong = flushes.filter((name) => variables.get(name) !== '1').map((name) => `${name} = 1`);
@@ -47,12 +53,10 @@ export class MysqlStore extends SqlStore<MysqlStoreOptions, MysqlSession> {
       this.listeners.warn({ code: 'WRITES_CAN_BE_LOST', message });
     }
     const tables = mysqlMigrations();
-    const ours = `SELECT table_name AS name FROM information_schema.tables
-      WHERE table_schema = DATABASE() AND table_name IN ('singleton_job_incarnations', 'singleton_job_leases', 'singleton_job_records')`;
-    const isComplete = (await query(ours)).length === tables.length;
+    const isComplete = existing.length === tables.length;
     if (!isComplete && this.options.migrate === false)
       throw misconfigured('The tables are not complete: run the SQL of mysqlMigrations(), or drop migrate: false');
-    if (!isComplete) for (const sql of tables) await query(sql);
+    if (!isComplete) await send(...tables.map((sql) => [sql] as const));
     const parts = IDENTITY.filter((name) => variables.has(name)).map((name) => `@@${name}`);
     return `CONCAT_WS('.', ${parts.join(', ')})`;
   }

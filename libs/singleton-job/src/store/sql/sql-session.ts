@@ -22,23 +22,33 @@ export interface Row {
 
 export type Query = (sql: string, ...values: readonly SqlValue[]) => Promise<readonly Row[]>;
 
+/** A statement, with a value for each `?` in it. */
+export type Statement = readonly [sql: string, ...values: readonly SqlValue[]];
+
+/**
+ * Sends statements together. They are carried out one after the other, and none after one that fails. Resolves to the
+ * rows of each SELECT. A statement about an empty list is left out.
+ */
+export type Send = (...statements: readonly Statement[]) => Promise<readonly (readonly Row[])[]>;
+
 /** In what databases differ. */
 export interface Dialect {
   /** Begins a transaction in which each statement reads what is committed when it begins. */
-  readonly begin: string;
+  readonly begin: readonly Statement[];
+  /** Fails at `until` or later, but where transactions take turns: there no other request is answered meanwhile. */
+  readonly commit: (until?: number) => readonly Statement[];
+  readonly rollback: readonly Statement[];
   /** The time at which a row is read, in ms since the epoch. */
   readonly now: string;
   /** Which server answers. */
   readonly server: string;
-  /** Locks the rows that a statement reads. */
-  readonly forUpdate: string;
-  /** The same, without those that another replica has locked. */
+  /** Locks the rows that a statement reads, without those that another replica has locked. */
   readonly skipLocked: string;
   /** Ends an INSERT: what to do with a row that is there. */
   readonly orUpdate: string;
   /**
    * Whether a statement waited in vain for a row that another replica has locked. The transaction goes on if its
-   * savepoint `begun` is still there.
+   * savepoints are still there.
    */
   readonly isLocked: (error: unknown) => boolean;
 }
@@ -46,7 +56,7 @@ export interface Dialect {
 /** What a session needs of its store. */
 export interface SqlSessionParts {
   readonly lost: Lost;
-  /** How long a transaction is repeated. */
+  /** How long a request is repeated. */
   readonly silenceMs: () => number;
 }
 
@@ -63,17 +73,34 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
   abstract connect(): Promise<unknown>;
   abstract end(): unknown;
 
-  /** Fails at `until` or later, but where transactions take turns: there no other request is answered meanwhile. */
-  protected readonly commit: (until: number) => string = () => 'COMMIT';
-  protected readonly rollback: string = 'ROLLBACK';
+  readonly send: Send = async (...statements) => {
+    const isEmpty = (value: SqlValue): boolean => Array.isArray(value) && value.length === 0;
+    const sent = statements.filter(([, ...values]) => !values.some(isEmpty));
+    const rows = sent.length === 0 ? [] : await this.sendAll(sent);
+    return statements.filter(([sql]) => /^(SELECT|SHOW) /.test(sql)).map((one) => rows[sent.indexOf(one)] ?? []);
+  };
 
-  /** Carries out all of it or nothing, in the order of the calls: nothing at `until` or later, or for null. */
-  transaction<T>(task: (query: Query) => Promise<T>, until = Number.MAX_SAFE_INTEGER): Promise<T> {
-    return this.#inTurn(() => this.#try(task, until));
+  /** Carries out requests in the order of the calls, each again after a conflict. What fails is rolled back. */
+  request<T>(task: () => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      try {
+        return await task();
+      } catch (error: unknown) {
+        await this.send(...this.dialect.rollback).catch(() => undefined);
+        throw error;
+      }
+    });
   }
 
-  /** One statement between two transactions. It keeps no row locked while this process stalls. */
+  /** One statement between two requests. It keeps no row locked while this process stalls. */
   readonly single: Query = (sql, ...values) => this.#inTurn(() => this.query(sql, ...values));
+
+  /** Resolves to the rows of each. */
+  protected async sendAll(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+    const rows: (readonly Row[])[] = [];
+    for (const statement of statements) rows.push(await this.query(...statement));
+    return rows;
+  }
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {
     const answer = this.#last.then(() => this.repeat(task));
@@ -96,18 +123,6 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
         giveUpAt = Math.min(giveUpAt, now + this.parts.silenceMs());
       }
       await delay(REPEAT_AFTER_MS * (0.5 + Math.random()));
-    }
-  }
-
-  async #try<T>(task: (query: Query) => Promise<T>, until: number): Promise<T> {
-    await this.query(this.dialect.begin);
-    try {
-      const result = await task(this.query);
-      await this.query(result === null ? this.rollback : this.commit(until));
-      return result;
-    } catch (error: unknown) {
-      await this.query(this.rollback).catch(() => undefined);
-      throw error;
     }
   }
 }

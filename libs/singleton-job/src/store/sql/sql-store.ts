@@ -9,7 +9,7 @@ import {
   type SyncResult,
   type Write,
 } from '../store.js';
-import { type Dialect, type Query, type SqlSession, type SqlValue } from './sql-session.js';
+import { type Dialect, type Row, type Send, type SqlSession, type SqlValue, type Statement } from './sql-session.js';
 
 const RECORDS = 'FROM singleton_job_records WHERE project = ?';
 const LEASES = 'FROM singleton_job_leases WHERE project = ?';
@@ -22,16 +22,17 @@ const LOOK_EVERY_MS = 1_000;
 /** No request that keeps a lease has come to this server yet. */
 const NOT_NOTED: Incarnation = { id: '', since: 0, isFirst: false };
 
-/** What a transaction finds: the clock, which server answers, and what is noted. */
+/** What a request finds: the clock, which server answers, and what is noted, of this server or of another. */
 interface Found {
   readonly time: number;
   readonly here: string;
-  readonly incarnation: Incarnation;
+  readonly noted: Incarnation;
 }
 
 /**
- * Leases and records in tables, by plain statements. A request is a transaction that locks its own rows, then reads the
- * clock, then decides. Rows that another replica has locked are left as they are.
+ * Leases and records in tables, by plain statements. Those that need no answer of each other are sent together, because
+ * a round trip may be long. What is decided here is about rows that are locked, by a clock that is read after that.
+ * Rows that another replica has locked are left as they are.
  */
 export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends SqlSession> extends ServerStore<O, S> {
   protected readonly project = this.options.projectName;
@@ -46,45 +47,49 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
     });
   }
 
-  async compareAndSet({ incarnation, until, writes }: CasRequest): Promise<readonly (number | undefined)[]> {
-    const write = async (query: Query, dialect: Dialect): Promise<(number | undefined)[] | null> => {
+  compareAndSet({ incarnation, until, writes }: CasRequest): Promise<readonly (number | undefined)[]> {
+    const { project } = this;
+    return this.#request('write', async (send, dialect) => {
+      const { begin, commit, rollback, skipLocked } = dialect;
       const names = writes.map(({ name }) => name);
-      const there = await query(`SELECT name ${RECORDS} AND name IN (?)`, this.project, names);
-      const lock = `SELECT name, revision, forget_at AS forgetAt ${RECORDS} AND name IN (?) ORDER BY name`;
-      const own = await query(`${lock} ${dialect.skipLocked}`, this.project, names);
-      const { time, here, incarnation: noted } = await this.#find(query, dialect);
-      if (noted.id !== incarnation || !isOf(noted, here) || time >= until) return null;
+      const lock = `SELECT name, revision, forget_at AS forgetAt ${RECORDS} AND name IN (?) ORDER BY name ${skipLocked}`;
+      const [existing = [], locked = [], [row] = []] = await send(
+        ...begin,
+        [`SELECT name ${RECORDS} AND name IN (?)`, project, names],
+        [lock, project, names],
+        this.#find(dialect),
+        // after the locks, so that they stay
+        ['SAVEPOINT seen'],
+      );
+      const { time, here, noted } = foundIn(row);
+      if (noted.id !== incarnation || !isOf(noted, here) || time >= until) {
+        await send(...rollback);
+        return writes.map(() => undefined);
+      }
 
-      // undefined: another replica has locked it
-      const revisions = new Map<string, number | undefined>(there.map(({ name }) => [name, undefined]));
-      for (const { name, revision, forgetAt } of own) revisions.set(name, (forgetAt ?? Infinity) > time ? revision : 0);
-      const isDue = ({ name, ifRevision }: Write): boolean =>
-        ifRevision === (revisions.has(name) ? revisions.get(name) : 0);
+      const { changed, made } = dueWrites(writes, existing, locked, time);
       const revisionOf = ({ ifRevision }: Write): number => Math.max(ifRevision + 1, time);
       const rowOf = (write: Write): SqlValue => {
         const { name, value, forgetAfterMs } = write;
         const forgetAt = forgetAfterMs === undefined ? null : time + forgetAfterMs;
-        return [this.project, name, revisionOf(write), value, forgetAt];
+        return [project, name, revisionOf(write), value, forgetAt];
       };
-      const due = new Set(writes.filter(isDue));
-      const rows = (isThere: boolean): readonly SqlValue[] =>
-        [...due].filter(({ name }) => revisions.has(name) === isThere).map(rowOf);
-      await query('REPLACE INTO singleton_job_records VALUES ?', rows(true));
-      // fails if another replica has done the same meanwhile
-      const isInserted = await query('INSERT INTO singleton_job_records VALUES ?', rows(false)).then(
-        Boolean,
-        async (error: unknown) => {
-          if (!dialect.isLocked(error)) throw error;
-          // fails where the server has ended the whole transaction: innodb_rollback_on_timeout
-          await query('RELEASE SAVEPOINT begun');
-          return false;
-        },
-      );
-      if (writes.some(({ forgetAfterMs }) => forgetAfterMs !== undefined)) await this.#forget(query, dialect, time);
-      const isWritten = (write: Write): boolean => due.has(write) && (isInserted || revisions.has(write.name));
-      return writes.map((write) => (isWritten(write) ? revisionOf(write) : undefined));
-    };
-    return (await this.#transaction('write', write, until)) ?? writes.map(() => undefined);
+      const mayForget = writes.some(({ forgetAfterMs }) => forgetAfterMs !== undefined);
+      const changes: readonly Statement[] = [
+        ...(mayForget ? await this.#forget(send, dialect, time) : []),
+        ['REPLACE INTO singleton_job_records VALUES ?', changed.map(rowOf)],
+      ];
+      const make: Statement = ['INSERT INTO singleton_job_records VALUES ?', made.map(rowOf)];
+      const isMade = await send(...changes, make, ...commit(until)).then(Boolean, async (error: unknown) => {
+        // another replica is making the same
+        if (made.length === 0 || !dialect.isLocked(error)) throw error;
+        // fails where the server has ended the whole transaction: innodb_rollback_on_timeout
+        await send(['ROLLBACK TO SAVEPOINT seen'], ...changes, ...commit(until));
+        return false;
+      });
+      const written = new Set(isMade ? [...changed, ...made] : changed);
+      return writes.map((write) => (written.has(write) ? revisionOf(write) : undefined));
+    });
   }
 
   protected override ready(): void {
@@ -94,48 +99,39 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
     void this.#keepLooking(this.requests.session);
   }
 
-  /** A replica that has missed one looks at everything. What fails here fails the next request too. */
+  /** What fails here fails the next request too. */
   protected async lookForHint(): Promise<void> {
     const last = `SELECT revision, value ${RECORDS} AND name = ?`;
-    const [hint] = (await this.requests.session?.single(last, this.project, HINT).catch(() => undefined)) ?? [];
-    const before = this.#hint;
-    // after a wipe the count begins again
-    this.#hint = hint?.revision ?? 0;
-    if (hint === undefined || hint.revision === before) return;
-    const names = hint.revision === before + 1 ? hintIn(hint.value) : '*';
-    this.listeners.each((listener) => listener.hint?.(names));
+    const found = await this.requests.session?.single(last, this.project, HINT).catch(() => undefined);
+    if (found !== undefined) this.#hear(found[0]);
   }
 
-  protected sendSync({ isNewcomer, renew, grant, revoke, read }: SyncRequest): Promise<SyncResult> {
-    return this.#transaction('sync', async (query, dialect) => {
-      const { project } = this;
-      // before the leases: the lease of a holder that is read here cannot be missing there because it is new
+  protected async sendSync(request: SyncRequest): Promise<SyncResult> {
+    const { isNewcomer, renew, grant, read } = request;
+    const { project } = this;
+    const { contents, ...result } = await this.#request('sync', async (send, dialect) => {
       const living = `name IN (?) AND (forget_at IS NULL OR forget_at > ${dialect.now})`;
-      const found = await query(`SELECT name, revision, value ${RECORDS} AND ${living}`, project, read);
-      const records = new Map(found.map(({ name, revision, value }) => [name, { revision, value }]));
-      if (renew.length + grant.length > 0) await this.#note(query, dialect, isNewcomer);
-      const own = [...renew, ...grant, ...revoke].sort();
-      // one by one: for a list of keys MySQL may read all rows of the project, and waits for those that are locked
-      for (const id of own) await query(`SELECT id ${LEASES} AND id = ? ${dialect.forUpdate}`, project, id);
-      const { time, here, incarnation: noted } = await this.#find(query, dialect);
-      const incarnation = isOf(noted, here) ? noted : NOT_NOTED;
-      const rows = await query(`SELECT id, ends_at AS endsAt ${LEASES}`, project);
+      const [contents = [], [row] = [], rows = []] = await send(
+        ...dialect.begin,
+        // before the leases: the lease of a holder that is read here cannot be missing there because it is new
+        [`SELECT name, revision, value ${RECORDS} AND ${living}`, project, read],
+        ...this.#changes(request, dialect),
+        this.#find(dialect),
+        [`SELECT id, ends_at AS endsAt ${LEASES}`, project],
+        ...dialect.commit(),
+      );
+      const found = foundIn(row);
+      const keeps = renew.length + grant.length > 0;
+      const notes = keeps && !isOf(found.noted, found.here) ? [this.#note(found, dialect, isNewcomer)] : [];
       const ends = new Map(rows.map(({ id, endsAt }) => [id, endsAt]));
-
-      const { over, long } = await this.#wrong(query, dialect, ends, time);
-      const kept = [...renew.filter((id) => (ends.get(id) ?? 0) > time), ...grant].filter((id) => !revoke.includes(id));
-      const changes = new Map([...long, ...kept.map((id) => [id, time + lifeOf(id)] as const)]);
-      const gone = [...over, ...revoke];
-      for (const id of gone) await query(`DELETE ${LEASES} AND id = ?`, project, id);
-      const changed = [...changes].map(([id, end]) => [project, id, end]);
-      await query('REPLACE INTO singleton_job_leases VALUES ?', changed);
-      for (const id of gone) ends.delete(id);
-      for (const [id, end] of changes) ends.set(id, end);
+      const { time, here, noted } = await this.#correct(found, ends, notes, send, dialect);
       // one that has ended is there only if its row is locked: a renewal under way lasts for one more life at most
       const there = [...ends].filter(([id, end]) => end > time - lifeOf(id));
       const leases = new Map(there.map(([id, end]) => [id, Math.max(Math.min(end - time, lifeOf(id)), 0)]));
-      return { time, incarnation, leases, records: read.map((name) => records.get(name)) };
+      return { contents, time, incarnation: isOf(noted, here) ? noted : NOT_NOTED, leases };
     });
+    const records = new Map(contents.map(({ name, revision, value }) => [name, { revision, value }]));
+    return { ...result, records: read.map((name) => records.get(name)) };
   }
 
   async #keepLooking(session: S | undefined): Promise<void> {
@@ -144,52 +140,120 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
     setTimeout(() => void this.#keepLooking(session), LOOK_EVERY_MS).unref();
   }
 
-  /** A statement about an empty list is not sent. */
-  #transaction<T>(request: string, task: (query: Query, dialect: Dialect) => Promise<T>, until?: number): Promise<T> {
-    const isEmpty = (value: SqlValue): boolean => Array.isArray(value) && value.length === 0;
-    return this.requests.send(request, (session) =>
-      session.transaction(
-        (query) => task(async (sql, ...values) => (values.some(isEmpty) ? [] : query(sql, ...values)), session.dialect),
-        until,
-      ),
-    );
+  /** Passes on a hint that was read. A replica that has missed one looks at everything. */
+  #hear(hint: Pick<Row, 'revision' | 'value'> | undefined): void {
+    const before = this.#hint;
+    // after a wipe the count begins again
+    this.#hint = hint?.revision ?? 0;
+    if (hint === undefined || hint.revision === before) return;
+    const names = hint.revision === before + 1 ? hintIn(hint.value) : '*';
+    this.listeners.each((listener) => listener.hint?.(names));
   }
 
-  async #find(query: Query, { now, server: here }: Dialect): Promise<Found> {
+  #request<T>(request: string, task: (send: Send, dialect: Dialect) => Promise<T>): Promise<T> {
+    return this.requests.send(request, (session) => session.request(() => task(session.send, session.dialect)));
+  }
+
+  #find({ now, server: here }: Dialect): Statement {
     const noted = '(SELECT 1) one LEFT JOIN singleton_job_incarnations ON project = ?';
-    const columns = `${now} AS time, ${here} AS here, server, since, is_first AS isFirst`;
-    const [row] = await query(`SELECT ${columns} FROM ${noted}`, this.project);
-    if (row === undefined) throw new Error('no clock');
-    const { server, since, isFirst } = row;
-    const id = server === null ? '' : `${server}/${since}`;
-    return { time: row.time, here: row.here, incarnation: { id, since: since ?? 0, isFirst: isFirst === 1 } };
+    return [`SELECT ${now} AS time, ${here} AS here, server, since, is_first AS isFirst FROM ${noted}`, this.project];
   }
 
-  async #note(query: Query, dialect: Dialect, isNewcomer: boolean): Promise<void> {
-    const { time, here, incarnation } = await this.#find(query, dialect);
-    if (isOf(incarnation, here)) return;
-    const change = 'UPDATE singleton_job_incarnations SET server = ?, since = ?, is_first = 0 WHERE project = ?';
+  #note({ here, noted }: Found, { now }: Dialect, isNewcomer: boolean): Statement {
     // another replica may do the same meanwhile: one that comes second fails, or changes nothing
-    if (incarnation.id !== '') await query(`${change} AND server <> ?`, here, time, this.project, here);
-    else
-      await query('INSERT INTO singleton_job_incarnations VALUES ?', [[this.project, here, time, Number(isNewcomer)]]);
+    if (noted.id === '')
+      return [
+        `INSERT INTO singleton_job_incarnations VALUES (?, ?, ${now}, ?)`,
+        this.project,
+        here,
+        Number(isNewcomer),
+      ];
+    const change = `UPDATE singleton_job_incarnations SET server = ?, since = ${now}, is_first = 0`;
+    return [`${change} WHERE project = ? AND server <> ?`, here, this.project, here];
   }
 
-  /** Leases that have ended, and new ends of those that would live longer than their life: the clock was set back. */
-  async #wrong(query: Query, { now, skipLocked }: Dialect, ends: ReadonlyMap<LeaseId, number>, time: number) {
-    const ids = [...ends].filter(([id, end]) => end <= time || end > time + lifeOf(id)).map(([id]) => id);
-    const locked = `SELECT id, ends_at AS endsAt, ${now} AS time ${LEASES} AND id IN (?) ORDER BY id ${skipLocked}`;
-    const rows = await query(locked, this.project, ids);
-    const over = rows.filter(({ endsAt }) => endsAt <= time).map(({ id }) => id);
-    // by a clock that was read later: another replica may have renewed its lease since
-    const long = rows.filter((row) => row.endsAt > row.time + lifeOf(row.id));
-    return { over, long: long.map((row) => [row.id, row.time + lifeOf(row.id)] as const) };
+  /**
+   * One by one: for a list of keys MySQL may read all rows of the project, and waits for those that are locked. Each
+   * reads the clock when it has its row.
+   */
+  #changes({ renew, grant, revoke }: SyncRequest, { now }: Dialect): readonly Statement[] {
+    const { project } = this;
+    const extend = `UPDATE singleton_job_leases SET ends_at = ${now} + ? WHERE project = ? AND id = ? AND ends_at > ${now}`;
+    const make = `REPLACE INTO singleton_job_leases VALUES (?, ?, ${now} + ?)`;
+    return [
+      ...renew.map((id): Statement => [extend, lifeOf(id), project, id]),
+      ...grant.map((id): Statement => [make, project, id, lifeOf(id)]),
+      ...revoke.map((id): Statement => [`DELETE ${LEASES} AND id = ?`, project, id]),
+    ];
   }
 
-  async #forget(query: Query, { skipLocked }: Dialect, time: number): Promise<void> {
-    const over = await query(`SELECT name ${RECORDS} AND forget_at <= ? LIMIT 20 ${skipLocked}`, this.project, time);
-    for (const { name } of over) await query(`DELETE ${RECORDS} AND name = ?`, this.project, name);
+  /**
+   * Carries out `notes`, removes leases that have ended, and shortens those that would live longer than their life: the
+   * clock was set back. Mostly there is none of it. `ends` are those of all leases, and are brought up to date.
+   */
+  async #correct(
+    found: Found,
+    ends: Map<LeaseId, number>,
+    notes: readonly Statement[],
+    send: Send,
+    dialect: Dialect,
+  ): Promise<Found> {
+    const isWrong = ([id, end]: readonly [LeaseId, number]): boolean =>
+      end <= found.time || end > found.time + lifeOf(id);
+    const wrong = [...ends].filter(isWrong).map(([id]) => id);
+    if (notes.length + wrong.length === 0) return found;
+    const lock = `SELECT id, ends_at AS endsAt ${LEASES} AND id IN (?) ORDER BY id ${dialect.skipLocked}`;
+    const [locked = [], [row] = []] = await send(
+      ...dialect.begin,
+      ...notes,
+      [lock, this.project, wrong],
+      this.#find(dialect),
+    );
+    const after = foundIn(row);
+    const { time } = after;
+    // another replica may have renewed its lease since
+    const changes = locked.map(({ id, endsAt }): Statement => {
+      const end = Math.min(endsAt, time + lifeOf(id));
+      ends.set(id, end);
+      if (end > time)
+        return ['UPDATE singleton_job_leases SET ends_at = ? WHERE project = ? AND id = ?', end, this.project, id];
+      ends.delete(id);
+      return [`DELETE ${LEASES} AND id = ?`, this.project, id];
+    });
+    await send(...changes, ...dialect.commit());
+    return after;
   }
+
+  /** Removes records that may be forgotten. */
+  async #forget(send: Send, { skipLocked }: Dialect, time: number): Promise<readonly Statement[]> {
+    const over = `SELECT name ${RECORDS} AND forget_at <= ? LIMIT 20 ${skipLocked}`;
+    const [rows = []] = await send([over, this.project, time]);
+    return rows.map(({ name }): Statement => [`DELETE ${RECORDS} AND name = ?`, this.project, name]);
+  }
+}
+
+function foundIn(row: Row | undefined): Found {
+  if (row === undefined) throw new Error('no clock');
+  const { time, here, server, since, isFirst } = row;
+  const id = server === null ? '' : `${server}/${since}`;
+  return { time, here, noted: { id, since: since ?? 0, isFirst: isFirst === 1 } };
+}
+
+/** The writes whose record has the revision that they name: of records that are there, and of new ones. */
+function dueWrites(
+  writes: readonly Write[],
+  existing: readonly Row[],
+  locked: readonly Row[],
+  time: number,
+): Readonly<Record<'changed' | 'made', readonly Write[]>> {
+  // undefined: another replica has locked it
+  const revisions = new Map<string, number | undefined>(existing.map(({ name }) => [name, undefined]));
+  for (const { name, revision, forgetAt } of locked) revisions.set(name, (forgetAt ?? Infinity) > time ? revision : 0);
+  const due = writes.filter(({ name, ifRevision }) => ifRevision === (revisions.has(name) ? revisions.get(name) : 0));
+  return {
+    changed: due.filter(({ name }) => revisions.has(name)),
+    made: due.filter(({ name }) => !revisions.has(name)),
+  };
 }
 
 /** What another program has written may mean anything. */

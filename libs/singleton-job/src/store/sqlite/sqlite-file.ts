@@ -12,6 +12,7 @@ import {
   type Row,
   SqlSession,
   type SqlSessionParts,
+  type Statement,
   type SqlValue,
 } from '../sql/sql-session.js';
 import { createTables } from '../sql/sql-tables.js';
@@ -60,6 +61,8 @@ const LIBRARIES_EVERY_MS = 60_000;
 const OTHER_TABLES = `SELECT tbl_name AS name FROM sqlite_master
   WHERE tbl_name NOT GLOB 'singleton_job_*' AND tbl_name NOT GLOB 'sqlite_*' LIMIT 1`;
 
+const BEGIN: Statement = ['BEGIN IMMEDIATE'];
+const COMMIT: Statement = ['COMMIT'];
 const TABLES = [
   ...createTables(),
   'CREATE INDEX IF NOT EXISTS singleton_job_forget ON singleton_job_records (project, forget_at)',
@@ -107,7 +110,8 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     const server = `(SELECT user_version || '.${this.#files.get(this.parts.path)?.inode}' FROM pragma_user_version)`;
     const now = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)";
     const orUpdate = 'ON CONFLICT DO UPDATE SET';
-    return { begin: 'BEGIN IMMEDIATE', now, server, forUpdate: '', skipLocked: '', orUpdate, isLocked: () => false };
+    const transaction = { begin: [BEGIN], commit: () => [COMMIT], rollback: [['ROLLBACK']] } as const;
+    return { ...transaction, now, server, skipLocked: '', orUpdate, isLocked: () => false };
   }
 
   async connect(): Promise<void> {
@@ -130,12 +134,13 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     // all sessions of a process share one: it stays until each of them has ended
     const open = await this.#findLibraries(memory);
     if (open.has(realPath) && !open.has(memory)) throw new Error(`the file ${memory} was deleted or replaced`);
-    this.id = await this.transaction(async (query) => {
-      for (const table of TABLES) await query(table);
-      const [file] = await query('SELECT CAST(user_version AS TEXT) AS id FROM pragma_user_version');
-      if (file !== undefined && file.id !== '0' && file.id !== leftId) return file.id;
-      const id = String(randomInt(1, 2 ** 31));
-      await query(`PRAGMA user_version = ${id}`);
+    this.id = await this.request(async () => {
+      const version = ['SELECT CAST(user_version AS TEXT) AS id FROM pragma_user_version'] as const;
+      const [[file] = []] = await this.send(BEGIN, ...TABLES.map((table) => [table] as const), version);
+      const isKept = file !== undefined && file.id !== '0' && file.id !== leftId;
+      const id = isKept ? file.id : String(randomInt(1, 2 ** 31));
+      if (!isKept) await this.send([`PRAGMA user_version = ${id}`]);
+      await this.send(COMMIT);
       return id;
     });
     this.#watch(log);
