@@ -218,6 +218,25 @@ describe('round trips', () => {
     expect(await write(lock)).toBe(3);
     expect(await count(() => store.publish('*'))).toBe(1);
   });
+
+  it('for the hint are made only between requests, because a heartbeat reads it too', async () => {
+    const projectName = newProject();
+    await using opened = await behindProxy(projectName);
+    const { store, proxy } = opened;
+    const hints: unknown[] = [];
+    store.addListener({ hint: (names) => hints.push(names) });
+    const { store: other } = open(newStore(projectName));
+    const [before, endAt] = [proxy.roundTrips, performance.now() + 2_500];
+    let heartbeats = 0;
+    const beat = async () => {
+      for (; performance.now() < endAt; heartbeats++) await store.sync(LOOKS);
+    };
+    proxy.answerDelayMs = 50;
+    await Promise.all([beat(), beat(), other.publish(['x:job'])]);
+    expect(proxy.roundTrips - before).toBe(heartbeats);
+    expect(hints).toEqual([['x:job']]);
+    await other.close();
+  });
 });
 
 it('writes nothing at the time of `until` or later, also if it had to wait', async () => {

@@ -67,11 +67,17 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
   abstract readonly dialect: Dialect;
   abstract readonly query: Query;
   #last: Promise<unknown> = Promise.resolve();
+  #pending = 0;
 
   constructor(protected readonly parts: P) {}
 
   abstract connect(): Promise<unknown>;
   abstract end(): unknown;
+
+  /** Whether a request is under way. */
+  get isBusy(): boolean {
+    return this.#pending > 0;
+  }
 
   readonly send: Send = async (...statements) => {
     const isEmpty = (value: SqlValue): boolean => Array.isArray(value) && value.length === 0;
@@ -103,7 +109,8 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
   }
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const answer = this.#last.then(() => this.repeat(task));
+    this.#pending += 1;
+    const answer = this.#last.then(() => this.repeat(task)).finally(() => (this.#pending -= 1));
     this.#last = answer.catch(() => undefined);
     return answer;
   }

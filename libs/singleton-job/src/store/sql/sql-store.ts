@@ -16,8 +16,9 @@ const LEASES = 'FROM singleton_job_leases WHERE project = ?';
 
 /** The record that keeps the last hint. Those of jobs and locks have a colon in their names. */
 const HINT = 'hint';
-/** How often to look at it. */
+/** How often to look at it, and how soon again if a request is under way. */
 const LOOK_EVERY_MS = 1_000;
+const LOOK_AGAIN_MS = 100;
 
 /** No request that keeps a lease has come to this server yet. */
 const NOT_NOTED: Incarnation = { id: '', since: 0, isFirst: false };
@@ -109,12 +110,13 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
   protected async sendSync(request: SyncRequest): Promise<SyncResult> {
     const { isNewcomer, renew, grant, read } = request;
     const { project } = this;
+    const names = this.options.subscribes === false ? read : [...read, HINT];
     const { contents, ...result } = await this.#request('sync', async (send, dialect) => {
       const living = `name IN (?) AND (forget_at IS NULL OR forget_at > ${dialect.now})`;
       const [contents = [], [row] = [], rows = []] = await send(
         ...dialect.begin,
         // before the leases: the lease of a holder that is read here cannot be missing there because it is new
-        [`SELECT name, revision, value ${RECORDS} AND ${living}`, project, read],
+        [`SELECT name, revision, value ${RECORDS} AND ${living}`, project, names],
         ...this.#changes(request, dialect),
         this.#find(dialect),
         [`SELECT id, ends_at AS endsAt ${LEASES}`, project],
@@ -131,13 +133,16 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
       return { contents, time, incarnation: isOf(noted, here) ? noted : NOT_NOTED, leases };
     });
     const records = new Map(contents.map(({ name, revision, value }) => [name, { revision, value }]));
+    this.#hear(records.get(HINT));
     return { ...result, records: read.map((name) => records.get(name)) };
   }
 
   async #keepLooking(session: S | undefined): Promise<void> {
     if (session === undefined || session !== this.requests.session) return;
-    await this.lookForHint();
-    setTimeout(() => void this.#keepLooking(session), LOOK_EVERY_MS).unref();
+    const { isBusy } = session;
+    // it would wait, and what comes after it too; a sync reads the hint as well
+    if (!isBusy) await this.lookForHint();
+    setTimeout(() => void this.#keepLooking(session), isBusy ? LOOK_AGAIN_MS : LOOK_EVERY_MS).unref();
   }
 
   /** Passes on a hint that was read. A replica that has missed one looks at everything. */
