@@ -17,7 +17,7 @@ import {
 } from '../sql/sql-session.js';
 import { createTables } from '../sql/sql-tables.js';
 import { misconfigured } from '../store-errors.js';
-import { networkAt } from './network-at.js';
+import { networkAt } from './mount-of.js';
 import { openFiles } from './open-files.js';
 
 /** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { networkAt } from './network-at.js';
+import { networkAt } from './mount-of.js';
 
 const mountsOf = (type: string) => `
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
