@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { networkAt } from './mount-of.js';
+import { mountMistake, mountOf } from './mount-of.js';
 
 const mountsOf = (type: string) => `
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -8,25 +8,35 @@ const mountsOf = (type: string) => `
 32 31 0:42 / /mnt/my\\040disk rw,relatime - ext4 /dev/vdb rw
 `;
 
+const mistakeOf = (path: string, type: string) => {
+  const mount = mountOf(path, mountsOf(type));
+  return mount && mountMistake(mount);
+};
+
 describe('A network file system', () => {
   it.each([
     ...['nfs', 'nfs4', 'smb3', 'cifs', '9p', 'ceph', 'afs', 'lustre', 'vboxsf', 'virtiofs', 'fakeowner'],
     ...['fuse.virtiofs', 'fuse.grpcfuse', 'fuse.sshfs', 'fuse.s3fs', 'fuse.ceph-fuse'],
   ])('is %s', (type) => {
-    expect(networkAt('/mnt/jobs.db', mountsOf(type))).toBe(type);
+    expect(mistakeOf('/mnt/jobs.db', type)).toMatch(`is on ${type}, which hosts share`);
   });
 
   it.each(['ext4', 'xfs', 'overlay', 'tmpfs', 'fuse.fuse-overlayfs', 'fuseblk', 'gpfs', 'ocfs2'])(
     'is not %s',
     (type) => {
-      expect(networkAt('/mnt/jobs.db', mountsOf(type))).toBeUndefined();
+      expect(mistakeOf('/mnt/jobs.db', type)).toBeUndefined();
     },
   );
 
-  it('is that of the innermost mount', () => {
-    expect(networkAt('/mnt', mountsOf('nfs'))).toBe('nfs');
-    expect(networkAt('/mnt/my disk/jobs.db', mountsOf('nfs'))).toBeUndefined();
-    expect(networkAt('/mnt2/jobs.db', mountsOf('nfs'))).toBeUndefined();
-    expect(networkAt('/mnt/jobs.db', '')).toBeUndefined();
+  it.each([
+    ['/mnt', 'nfs'],
+    ['/mnt/my disk/jobs.db', 'ext4'],
+    ['/mnt2/jobs.db', 'ext4'],
+  ])('is that of the innermost mount: %s is on %s', (path, type) => {
+    expect(mountOf(path, mountsOf('nfs'))).toMatchObject({ type });
+  });
+
+  it('is unknown where the system does not tell', () => {
+    expect(mountOf('/mnt/jobs.db', '')).toBeUndefined();
   });
 });

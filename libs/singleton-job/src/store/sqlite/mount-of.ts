@@ -9,15 +9,29 @@ const MOUNTS_OF_LINUX = '/proc/self/mountinfo';
 const NETWORKS =
   /^(nfs4?|smbfs|smb3|cifs|9p|ceph|afs|lustre|vboxsf|virtiofs|fakeowner|fuse\.(virtiofs|grpcfuse|osxfs|sshfs|s3fs|gcsfuse|rclone|glusterfs|ceph.*))$/;
 
-/** Which of them a path without links is on. Undefined: none, or the system does not tell. */
-export function networkAt(path: string, mounts = mountsOfSystem()): string | undefined {
+interface Mount {
+  /** The name of its file system. */
+  readonly type: string;
+  /** Where it is, without a slash at the end. */
+  readonly point: string;
+}
+
+/** The innermost mount of a path without links. Undefined: the system does not tell. */
+export function mountOf(path: string, mounts = mountsOfSystem()): Mount | undefined {
   const [mount] = [...mounts.matchAll(/^(?:\S+ ){4}(\S+) .*? - (\S+)/gm)]
-    .map(([, point = '', type = '']) => ({ type, folder: point.replaceAll('\\040', ' ').replace(/\/?$/, '/') }))
-    .filter(({ folder }) => `${path}/`.startsWith(folder))
-    // of two at one folder the later one counts
+    .map(([, point = '', type = '']) => ({ type, point: point.replaceAll('\\040', ' ').replace(/\/$/, '') }))
+    .filter(({ point }) => `${path}/`.startsWith(`${point}/`))
+    // of two at one point the later one counts
     .reverse()
-    .sort((a, b) => b.folder.length - a.folder.length);
-  return mount !== undefined && NETWORKS.test(mount.type) ? mount.type : undefined;
+    .sort((a, b) => b.point.length - a.point.length);
+  return mount;
+}
+
+/** Why a file there cannot be shared by processes. Undefined: it can. */
+export function mountMistake({ type }: Mount): string | undefined {
+  if (NETWORKS.test(type))
+    return `is on ${type}, which hosts share: name a file on a local disk, in Docker on a named volume`;
+  return undefined;
 }
 
 function mountsOfSystem(): string {

@@ -17,7 +17,7 @@ import {
 } from '../sql/sql-session.js';
 import { createTables } from '../sql/sql-tables.js';
 import { misconfigured } from '../store-errors.js';
-import { networkAt } from './mount-of.js';
+import { mountMistake, mountOf } from './mount-of.js';
 import { openFiles } from './open-files.js';
 
 /** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */
@@ -118,11 +118,9 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     const { path, leftId } = this.parts;
     // where links lead: SQLite keeps its other files there
     const realPath = realpathSync(path);
-    const network = networkAt(realPath);
-    if (network !== undefined)
-      throw misconfigured(
-        `${path} is on ${network}, which hosts share: name a file on a local disk, in Docker on a named volume`,
-      );
+    const mount = mountOf(realPath);
+    const mistake = mount && mountMistake(mount);
+    if (mistake !== undefined) throw misconfigured(`${path} ${mistake}`);
     // before anything is written
     await this.repeat(() => this.#refuseOthers());
     await this.repeat(() => this.query('PRAGMA journal_mode = WAL'));
