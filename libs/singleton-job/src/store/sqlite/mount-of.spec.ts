@@ -8,10 +8,7 @@ const mountsOf = (type: string) => `
 32 31 0:42 / /mnt/my\\040disk rw,relatime - ext4 /dev/vdb rw
 `;
 
-const mistakeOf = (path: string, type: string) => {
-  const mount = mountOf(path, mountsOf(type));
-  return mount && mountMistake(mount);
-};
+const mistakeOf = (path: string, type: string) => mountMistake(path, mountOf(path, mountsOf(type)));
 
 describe('A network file system', () => {
   it.each([
@@ -39,4 +36,8 @@ describe('A network file system', () => {
   it('is unknown where the system does not tell', () => {
     expect(mountOf('/mnt/jobs.db', '')).toBeUndefined();
   });
+});
+
+it('A file that is a mount itself is refused', () => {
+  expect(mistakeOf('/mnt', 'ext4')).toMatch('mount the folder');
 });

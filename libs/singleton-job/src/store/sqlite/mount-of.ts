@@ -27,10 +27,12 @@ export function mountOf(path: string, mounts = mountsOfSystem()): Mount | undefi
   return mount;
 }
 
-/** Why a file there cannot be shared by processes. Undefined: it can. */
-export function mountMistake({ type }: Mount): string | undefined {
-  if (NETWORKS.test(type))
-    return `is on ${type}, which hosts share: name a file on a local disk, in Docker on a named volume`;
+/** Why processes cannot share a file, by its path without links. Undefined: they can. */
+export function mountMistake(path: string, mount = mountOf(path)): string | undefined {
+  if (mount?.point === path)
+    return 'is mounted without its folder, so each container has its own -wal beside it: mount the folder';
+  if (mount !== undefined && NETWORKS.test(mount.type))
+    return `is on ${mount.type}, which hosts share: name a file on a local disk, in Docker on a named volume`;
   return undefined;
 }
 

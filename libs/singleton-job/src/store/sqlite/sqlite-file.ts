@@ -17,7 +17,7 @@ import {
 } from '../sql/sql-session.js';
 import { createTables } from '../sql/sql-tables.js';
 import { misconfigured } from '../store-errors.js';
-import { mountMistake, mountOf } from './mount-of.js';
+import { mountMistake } from './mount-of.js';
 import { openFiles } from './open-files.js';
 
 /** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */
@@ -118,8 +118,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     const { path, leftId } = this.parts;
     // where links lead: SQLite keeps its other files there
     const realPath = realpathSync(path);
-    const mount = mountOf(realPath);
-    const mistake = mount && mountMistake(mount);
+    const mistake = mountMistake(realPath);
     if (mistake !== undefined) throw misconfigured(`${path} ${mistake}`);
     // before anything is written
     await this.repeat(() => this.#refuseOthers());
