@@ -148,9 +148,8 @@ describe('SQLite', () => {
     store.addListener({ hint: (names) => hints.push(names) });
     await store.publish(['x:job']);
     await until('the hint arrives', () => hints.length > 0, { withinMs: 1_500 });
-    expect(warnings).toMatchObject([
-      { code: 'HINTS_NOT_DELIVERED', message: expect.stringContaining('ENOENT') as unknown },
-    ]);
+    const message = expect.stringContaining('ENOENT') as unknown;
+    expect(warnings).toContainEqual({ code: 'HINTS_NOT_DELIVERED', message });
     expect(disconnected).toEqual([]);
   });
 
@@ -316,7 +315,7 @@ describe('SQLite', () => {
     await a.store.publish(['x:job']);
     await until('the hint arrives', () => b.hints.length > 0);
     // it was found beside the file
-    expect(b.warnings).toEqual([]);
+    expect(b.warnings.map(({ code }) => code)).not.toContain('HINTS_NOT_DELIVERED');
     await (await listen(newFile())).store.close();
     rmSync(link);
     symlinkSync(newFile(), link);

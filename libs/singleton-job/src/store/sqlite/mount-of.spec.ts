@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mountMistake, mountOf } from './mount-of.js';
+import { mountMistake, mountOf, mountWarning } from './mount-of.js';
 
 const mountsOf = (type: string) => `
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -40,4 +40,13 @@ describe('A network file system', () => {
 
 it('A file that is a mount itself is refused', () => {
   expect(mistakeOf('/mnt', 'ext4')).toMatch('mount the folder');
+});
+
+it.each([
+  ['overlay', 'FILE_IN_CONTAINER'],
+  ['fuse.fuse-overlayfs', 'FILE_IN_CONTAINER'],
+  ['ext4', undefined],
+])('A file on %s has the warning %s', (type, code) => {
+  const path = '/mnt/jobs.db';
+  expect(mountWarning(path, mountOf(path, mountsOf(type)))?.code).toBe(code);
 });

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { type Warning } from '../listeners.js';
 
 const MOUNTS_OF_LINUX = '/proc/self/mountinfo';
 
@@ -34,6 +35,13 @@ export function mountMistake(path: string, mount = mountOf(path)): string | unde
   if (mount !== undefined && NETWORKS.test(mount.type))
     return `is on ${mount.type}, which hosts share: name a file on a local disk, in Docker on a named volume`;
   return undefined;
+}
+
+/** The layer of a container is no place for a file that others share. Undefined: it is on another file system. */
+export function mountWarning(path: string, mount = mountOf(path)): Warning | undefined {
+  if (!/^(fuse\.fuse-)?overlay(fs)?$/.test(mount?.type ?? '')) return undefined;
+  const message = `keeps ${path} in the layer of a container, which no other container sees, and which is gone with it. Mount a volume, and name a file on it`;
+  return { code: 'FILE_IN_CONTAINER', message };
 }
 
 function mountsOfSystem(): string {

@@ -17,7 +17,7 @@ import {
 } from '../sql/sql-session.js';
 import { createTables } from '../sql/sql-tables.js';
 import { misconfigured } from '../store-errors.js';
-import { mountMistake } from './mount-of.js';
+import { mountMistake, mountWarning } from './mount-of.js';
 import { openFiles } from './open-files.js';
 
 /** The part of `node:sqlite` that is used here. The types of Node 20 lack it. */
@@ -115,11 +115,13 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   }
 
   async connect(): Promise<void> {
-    const { path, leftId } = this.parts;
+    const { path, leftId, warn } = this.parts;
     // where links lead: SQLite keeps its other files there
     const realPath = realpathSync(path);
     const mistake = mountMistake(realPath);
     if (mistake !== undefined) throw misconfigured(`${path} ${mistake}`);
+    const warning = mountWarning(realPath);
+    if (warning !== undefined) warn(warning);
     // before anything is written
     await this.repeat(() => this.#refuseOthers());
     await this.repeat(() => this.query('PRAGMA journal_mode = WAL'));
