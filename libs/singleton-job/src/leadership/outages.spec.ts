@@ -32,6 +32,15 @@ it('An outage is not over by an answer to a heartbeat that was sent before it', 
   expect(told).toEqual(['storeUnreachable', 'storeRecovered']);
 });
 
+it('An outage is reported as one that begins, also by a clock that goes on meanwhile', () => {
+  let now = 0;
+  const clock = Object.assign(new ManualClock(), { now: () => (now += 0.001) });
+  const told: unknown[] = [];
+  const outages = new Outages(clock, (_name, payload) => told.push(payload));
+  outages.report(new StoreError('STORE_UNREACHABLE', 'refused'));
+  expect(told).toMatchObject([{ outageMs: 0 }]);
+});
+
 describe('An outage that begins again', () => {
   type Story = readonly (readonly [seconds: number, what: 'down' | 'up' | 'other server'])[];
   const often = [10, 20, 30, 40, 50].flatMap((seconds): Story => [

@@ -92,7 +92,7 @@ export class Outages {
     const now = this.clock.now();
     const isUnreachable = error.code === 'STORE_UNREACHABLE';
     const before = this.#troubles.get(job);
-    const trouble = before?.isUnreachable === isUnreachable ? before : this.#begin(isUnreachable, before?.beganAt);
+    const trouble = before?.isUnreachable === isUnreachable ? before : this.#begin(isUnreachable, now, before?.beganAt);
     this.#troubles.set(job, trouble);
     // the connection was lost before it was known why there is no other
     const isExplained = error.cause instanceof ConnectionFunctionError;
@@ -107,8 +107,7 @@ export class Outages {
     else this.notify('requestDenied', { ...(job !== undefined && { job }), error, deniedMs: forMs });
   }
 
-  #begin(isUnreachable: boolean, since = this.clock.now()): Trouble {
-    const now = this.clock.now();
+  #begin(isUnreachable: boolean, now: number, since = now): Trouble {
     const beganAt = Math.max(since, this.#answeredAt);
     const last = this.#lastOutage;
     if (!isUnreachable || last === undefined || now >= last.endedAt + SAME_OUTAGE_MS)
