@@ -65,6 +65,7 @@ const NEST_BORDER = [
 const LOADED_BY = {
   'cron-parser': 'schedule/cron/read-field.ts',
   ioredis: 'store/redis/redis-clients.ts',
+  mysql2: 'store/mysql/mysql-client.ts',
   pg: 'store/postgres/postgres-client.ts',
   '@opentelemetry/*': 'opentelemetry/**',
   '@nestjs/config': 'options/config.ts',

@@ -2,6 +2,7 @@ import { build } from 'esbuild';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { node } from './workspace/command.js';
+import { convertToCommonJs } from './workspace/common-js.js';
 import { entryPoints } from './workspace/entry-points.js';
 import { joinPrograms } from './workspace/join-programs.js';
 import { DIST, LIBRARY, LIBRARY_BUILD, ROOT } from './workspace/paths.js';
@@ -16,7 +17,7 @@ async function buildLibrary(): Promise<void> {
   await joinModules(esm, entries);
   await keepTypes(esm, entries);
   await cp(esm, cjs, { recursive: true });
-  await convertToCommonJs(cjs);
+  await convertToCommonJs(await filesIn(cjs, '.js'), cjs);
 }
 
 /**
@@ -55,24 +56,6 @@ async function keepTypes(folder: string, entries: readonly string[]): Promise<vo
   };
   for (const entry of entries) await keep(join(folder, `${entry}.d.ts`));
   for (const file of await filesIn(folder, '.d.ts')) if (!kept.has(file)) await rm(file);
-}
-
-/** Converts joined modules in place: classes that entry points share stay one class each. */
-async function convertToCommonJs(folder: string): Promise<void> {
-  // a tool that needs this format cannot always import
-  const supported = { 'dynamic-import': false };
-  const entryPoints = await filesIn(folder, '.js');
-  await build({
-    entryPoints,
-    outdir: folder,
-    allowOverwrite: true,
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    supported,
-  });
-  // the manifest above says "module"; this folder is the other format
-  await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }\n');
 }
 
 async function filesIn(folder: string, end: string): Promise<string[]> {

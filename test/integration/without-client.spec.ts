@@ -25,7 +25,10 @@ const PROGRAM = (applications: readonly object[]): string => `
 
 /** What the applications print where these packages are not installed. */
 async function run(packages: readonly string[], applications: readonly object[]): Promise<string> {
-  const register = `import { register } from 'node:module'; register(${JSON.stringify(asUrl(HOOK(packages)))});`;
+  const register = `import { register } from 'node:module';
+    register(${JSON.stringify(asUrl(HOOK(packages)))});
+    const { getBuiltinModule } = process;
+    process.getBuiltinModule = (name) => (${JSON.stringify(packages)}.includes(name) ? undefined : getBuiltinModule(name));`;
   const args = ['--import', 'tsx', '--import', asUrl(register), '--input-type=module', '--eval', PROGRAM(applications)];
   return (await attempt(process.execPath, args)).output;
 }

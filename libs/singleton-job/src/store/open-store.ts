@@ -1,4 +1,3 @@
-import { messageOf } from '../base/errors/message-of.js';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type MysqlConnectionOptions } from './mysql/mysql-client.js';
 import { type MysqlStoreOptions } from './mysql/mysql-store.js';
@@ -39,13 +38,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     case 'PostgreSQL': {
       const { PostgresStore } = await import('./postgres/postgres-store.js');
       const { loadClient } = await import('./postgres/postgres-client.js');
-      await loadClient().catch(explainMissing('pg'));
+      await loadClient();
       return new PostgresStore(options as PostgresStoreOptions);
     }
     case 'MySQL': {
       const { MysqlStore } = await import('./mysql/mysql-store.js');
       const { loadMysql2 } = await import('./mysql/mysql-client.js');
-      await loadMysql2().catch(explainMissing('mysql2'));
+      await loadMysql2();
       return new MysqlStore(options as MysqlStoreOptions);
     }
     case 'SQLite': {
@@ -58,16 +57,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       return new SqliteStore(options as SqliteStoreOptions);
     }
     case 'Redis': {
-      const { RedisStore } = await import('./redis/redis-store.js').catch(explainMissing('ioredis'));
+      const { RedisStore } = await import('./redis/redis-store.js');
+      const { loadIoredis } = await import('./redis/redis-clients.js');
+      await loadIoredis();
       return new RedisStore(options as RedisStoreOptions);
     }
   }
-}
-
-function explainMissing(name: string): (error: unknown) => never {
-  return (error) => {
-    if (!new RegExp(`Cannot find (package|module) '${name}'`).test(messageOf(error))) throw error;
-    const problem = `connection needs the package '${name}', which is not installed: run npm install ${name}`;
-    throw new InvalidOptionsError([problem], { cause: error });
-  };
 }

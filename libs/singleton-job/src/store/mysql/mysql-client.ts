@@ -1,6 +1,7 @@
 import { type EventEmitter } from 'node:events';
 import { type Duplex } from 'node:stream';
 import { type TlsOptions } from 'node:tls';
+import { loadError, once } from '../client-package.js';
 import { connectLimitMs } from '../connection.js';
 import { type SqlValue } from '../sql/sql-session.js';
 
@@ -47,12 +48,14 @@ interface Mysql2 {
 }
 
 /** Loads `mysql2`. Rejects if it is not installed. */
-export async function loadMysql2(): Promise<Mysql2> {
-  // a bundler that finds the name would miss it where there is no MySQL
-  const name: string = 'mysql2';
-  const module = (await import(/* webpackIgnore: true */ name)) as object;
-  return Reflect.get(module, 'default') as Mysql2;
-}
+export const loadMysql2 = once(async () => {
+  try {
+    const module: object = await import('mysql2');
+    return Reflect.get(module, 'default') as Mysql2;
+  } catch (error: unknown) {
+    throw loadError('mysql2', error);
+  }
+});
 
 /** Begins to connect. */
 export async function newClient(connection: MysqlConnectionOptions, shortestLifeMs: number): Promise<MysqlClient> {

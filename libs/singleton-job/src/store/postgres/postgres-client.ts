@@ -1,5 +1,6 @@
 import { type EventEmitter } from 'node:events';
 import { connect } from 'node:net';
+import { loadError, once } from '../client-package.js';
 
 /** Options of a client of `pg`, with the same meaning. A type of our own: who uses Redis has no types of `pg`. */
 export interface PostgresConfig {
@@ -109,16 +110,16 @@ export function cancelQuery({ host, port, processID, secretKey }: PostgresClient
 }
 
 type Constructor = new (config: object) => PostgresClient;
-let loaded: Promise<Constructor> | undefined;
 
-/** Loads `pg`, once. Rejects if it is not installed. */
-export function loadClient(): Promise<Constructor> {
-  // not into a bundle: most applications do not have it
-  loaded ??= import(/* webpackIgnore: true */ 'pg').then(
-    (pg: object) => (Reflect.get(pg, 'default') as { readonly Client: Constructor }).Client,
-  );
-  return loaded;
-}
+/** Loads `pg`. Rejects if it is not installed. */
+export const loadClient = once(async () => {
+  try {
+    const module: object = await import('pg');
+    return (Reflect.get(module, 'default') as { readonly Client: Constructor }).Client;
+  } catch (error: unknown) {
+    throw loadError('pg', error);
+  }
+});
 
 function configOf(connection: PostgresConnectionOptions): object {
   if (typeof connection === 'string') return { connectionString: connection };

@@ -9,9 +9,9 @@ const VERSIONS: [string, typeof Cluster][] = [
 ];
 
 describe('A client of a cluster that is passed', () => {
-  it.each(VERSIONS)('with %s is duplicated with its nodes, user, password and TLS', (_, Client) => {
+  it.each(VERSIONS)('with %s is duplicated with its nodes, user, password and TLS', async (_, Client) => {
     const redisOptions = { username: 'app', password: 'secret', tls: { ca: 'of the server' } };
-    const client = newClient(new Client(['redis-0:6379'], { lazyConnect: true, redisOptions }), 10_000, 1_500);
+    const client = await newClient(new Client(['redis-0:6379'], { lazyConnect: true, redisOptions }), 10_000, 1_500);
     expect(client.options).toMatchObject({ redisOptions: { ...redisOptions, connectTimeout: 1_500 } });
     expect(Reflect.get(client, 'startupNodes')).toEqual(['redis-0:6379']);
   });

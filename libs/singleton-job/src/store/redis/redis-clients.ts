@@ -1,4 +1,5 @@
-import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import type { Cluster, ClusterNode, ClusterOptions, Redis, RedisOptions } from 'ioredis';
+import { loadError, once } from '../client-package.js';
 
 /**
  * Where Redis is: a `redis://` or `rediss://` URL, options of ioredis, the nodes of a cluster, or an ioredis client. A
@@ -17,6 +18,15 @@ export type RedisConnectionOptions =
   | Cluster;
 
 export type RedisClient = Redis | Cluster;
+
+/** Loads `ioredis`. Rejects if it is not installed. */
+export const loadIoredis = once(async () => {
+  try {
+    return await import('ioredis');
+  } catch (error: unknown) {
+    throw loadError('ioredis', error);
+  }
+});
 
 /** ioredis sets it for a client for which nobody did. */
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
@@ -53,8 +63,12 @@ const CLUSTER = {
  * A client with the settings of the library, not connected yet. A client that is passed is duplicated: it may be of
  * another version. The `connectTimeout` of the user counts, up to a third of the shortest lease.
  */
-export function newClient(source: RedisConnectionOptions, shortestLifeMs: number, silenceMs: number): RedisClient {
-  const original = originalClient(source);
+export async function newClient(
+  source: RedisConnectionOptions,
+  shortestLifeMs: number,
+  silenceMs: number,
+): Promise<RedisClient> {
+  const original = await originalClient(source);
   const options = optionsOf(original);
   const { connectTimeout: own = DEFAULT_CONNECT_TIMEOUT_MS } = options;
   const connectTimeout = own === DEFAULT_CONNECT_TIMEOUT_MS ? silenceMs : Math.min(own, shortestLifeMs / 3);
@@ -71,8 +85,8 @@ export function newNodeClient(client: RedisClient, credentials: RedisOptions): R
 }
 
 /** What may change from one connection to the next. Each of the nodes that are named may have its own password. */
-export function credentialsOf(source: RedisConnectionOptions): RedisOptions {
-  const { username, password, sentinelPassword } = optionsOf(originalClient(source));
+export async function credentialsOf(source: RedisConnectionOptions): Promise<RedisOptions> {
+  const { username, password, sentinelPassword } = optionsOf(await originalClient(source));
   return typeof password === 'string' ? { username, password, sentinelPassword } : {};
 }
 
@@ -89,7 +103,8 @@ function optionsOf(client: RedisClient): RedisOptions {
   return (isCluster(client) ? client.options.redisOptions : client.options) ?? {};
 }
 
-function originalClient(source: RedisConnectionOptions): RedisClient {
+async function originalClient(source: RedisConnectionOptions): Promise<RedisClient> {
+  const { Cluster, Redis } = await loadIoredis();
   if (typeof source === 'string') return new Redis(source, { lazyConnect: true });
   if ('duplicate' in source) return source;
   if ('nodes' in source) return new Cluster([...source.nodes], { ...source.options, lazyConnect: true });

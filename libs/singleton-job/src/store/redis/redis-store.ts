@@ -59,14 +59,14 @@ export class RedisStore extends HintingStore<RedisStoreOptions, RedisSession> {
   }
 
   protected async newSession(lost: Lost): Promise<RedisSession> {
-    const client = newClient(await this.source(), this.shortestLifeMs, this.silenceMs());
+    const client = await newClient(await this.source(), this.shortestLifeMs, this.silenceMs());
     if (isCluster(client)) this.#kind = 'cluster';
     else if (this.#kind !== 'server') this.#kind = client.options.tls === undefined ? 'plain' : 'tls';
     return this.#sessionOf(client, lost);
   }
 
   protected async newSubscriber(lost: Lost): Promise<RedisSession> {
-    const credentials = credentialsOf(await this.source());
+    const credentials = await credentialsOf(await this.source());
     const { session } = this.requests;
     const client = session && newNodeClient(session.client, credentials);
     if (client === undefined) throw new Error('no node is connected');

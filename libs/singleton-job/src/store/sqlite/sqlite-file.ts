@@ -33,10 +33,11 @@ interface Database {
 export type DatabaseConstructor = new (path: string) => Database;
 
 /** Loads what Node 22.13 and later have. */
-export async function loadSqlite(): Promise<DatabaseConstructor> {
-  const name: string = 'node:sqlite';
-  const module = (await import(name)) as object;
-  return Reflect.get(module, 'DatabaseSync') as DatabaseConstructor;
+export function loadSqlite(): Promise<DatabaseConstructor> {
+  // no bundler sees it, and some do not know it
+  const module: object | undefined = process.getBuiltinModule('node:sqlite');
+  if (module === undefined) return Promise.reject(new Error('no such built-in module: node:sqlite'));
+  return Promise.resolve(Reflect.get(module, 'DatabaseSync') as DatabaseConstructor);
 }
 
 /** The result code of SQLite, without what extends it. Undefined: the error is of another kind. */
