@@ -24,7 +24,7 @@ function logInReadme(): { readonly leader: readonly RegExp[]; readonly follower:
       line
         .replaceAll(/[()[\].]/g, '\\$&')
         .replaceAll('web-1-3b0ab314', '[\\w.-]+')
-        .replaceAll('sqlite:\\./jobs\\.db', '\\S+')
+        .replaceAll(/sqlite:\S+db/g, '\\S+')
         .replaceAll(/\d{4,}\S*\d/g, '[\\d:.TZ-]+'),
     );
   return { leader: log.trimEnd().split('\n').map(toPattern), follower: toPattern(follows) };

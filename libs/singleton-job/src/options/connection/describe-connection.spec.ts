@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
+import { resolve } from 'node:path';
 import pg from 'pg';
 import { type ResolvedOptions } from '../resolve-options.js';
 import { describeStore } from './describe-connection.js';
@@ -26,6 +27,8 @@ describe('The log says where the locks are, without a secret:', () => {
     ['PostgreSQL at db/…', { postgres: { connectionString: 'postgres://user:secret@db/shop' } }],
     ['PostgreSQL at db:5433', { postgres: new Pool({ host: 'db', port: 5433, database: 'shop', password: 'x' }) }],
     ['PostgreSQL at localhost:5432', { postgres: {} }],
+    [`sqlite:${resolve('my jobs.db')}`, 'sqlite:./my jobs.db'],
+    ['sqlite:/var/lib/my jobs.db', 'sqlite:///var/lib/my%20jobs.db'],
     ['MySQL at db:3306', { mysql: { host: 'db', database: 'shop', password: 'secret' } }],
   ])('%s', (shown, connection) => {
     expect(describeStore({ store: undefined, connection })).toBe(shown);

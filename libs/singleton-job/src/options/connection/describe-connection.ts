@@ -1,5 +1,7 @@
 import { isObject, listSome } from '../../base/text/describe-value.js';
 import { publicPart } from '../../base/text/secrets.js';
+import { kindOf } from '../../store/open-store.js';
+import { pathOf } from '../../store/sqlite/path-of.js';
 import { type ResolvedOptions } from '../resolve-options.js';
 
 const MOST_SERVERS = 3;
@@ -8,7 +10,9 @@ const MOST_SERVERS = 3;
 export function describeStore(options: Pick<ResolvedOptions, 'store' | 'connection'>): string | undefined {
   const { store, connection } = options;
   if (store !== undefined) return store === 'memory' ? store : 'a store of your own';
-  if (connection === undefined || typeof connection === 'string') return connection && publicPart(connection);
+  if (connection === undefined) return undefined;
+  if (typeof connection === 'string')
+    return kindOf(connection) === 'SQLite' ? `sqlite:${pathOf(connection)}` : publicPart(connection);
   if ('postgres' in connection) return `PostgreSQL at ${describeServer(optionsOf(connection.postgres), 5432)}`;
   if ('mysql' in connection) return `MySQL at ${describeServer(connection.mysql, 3306)}`;
   const nodes: unknown = Reflect.get(connection, 'startupNodes') ?? Reflect.get(connection, 'nodes');
