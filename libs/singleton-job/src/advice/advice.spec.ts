@@ -5,6 +5,7 @@ import { durationFix } from './durations.js';
 import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
 import { didYouMean } from './suggest.js';
 import { timeZoneFix } from './time-zones.js';
+import { valueFix } from './values.js';
 
 /** Tests each row of a table: what was given, and the sentence about it, or nothing. */
 function advises(what: string, advise: (given: string) => string | undefined, table: string): void {
@@ -16,6 +17,39 @@ function advises(what: string, advise: (given: string) => string | undefined, ta
     });
   });
 }
+
+/** What is no text in a table of texts. */
+const VALUES = new Map<string, unknown>([
+  ['undefined', undefined],
+  ['true', true],
+  ['NaN', Number.NaN],
+  ['Infinity', Infinity],
+  ['10000.5', 10_000.5],
+]);
+
+/** A text may have quotes around it, and a line break as in JSON. */
+function valueOf(given: string): unknown {
+  if (VALUES.has(given)) return VALUES.get(given);
+  return JSON.parse(`"${given.replaceAll(/^'|'$/g, '')}"`);
+}
+
+advises(
+  'a value of any option',
+  (given) => valueFix(valueOf(given)),
+  `
+  ''                → it is empty: set the variable that it comes from, or write || in place of ??, which keeps ''
+  NaN               → look where it is computed; Number(undefined) is NaN
+  'shop\\n'          → it ends in a line break, as a file does: trim it
+  'shop '           → it has a space at an end: trim it
+  ' shop'           → it has a space at an end: trim it
+  'undefined'       → it was made of a value that was not there yet
+  [object Object]   → it was made of a value that was not there yet
+  \${REDIS_URL}      → it is the name of a variable, which nothing has replaced
+  $REDIS_URL        → it is the name of a variable, which nothing has replaced
+  shop              →
+  undefined         →
+  `,
+);
 
 const KNOWN = ['lockExpiry', 'timeZone', 'timeout', 'jobs', 'store'];
 
@@ -111,29 +145,18 @@ advises(
   +05:30         → ${OFFSET}
   Europe/Berln   → did you mean 'Europe/Berlin'?
   Asia/Singapor  → did you mean 'Asia/Singapore'?
-                 → use a name such as 'UTC' or 'Asia/Singapore'
+  Mars/Phobos    → use a name such as 'UTC' or 'Asia/Singapore'
   `,
 );
 
-/** What is no text in a table of texts. */
-const VALUES = new Map<string, unknown>([
-  ['undefined', undefined],
-  ['true', true],
-  ['NaN', Number.NaN],
-  ['Infinity', Infinity],
-  ['10000.5', 10_000.5],
-]);
-
 advises(
   'a duration that is none',
-  (given) => durationFix(VALUES.has(given) ? VALUES.get(given) : given),
+  (given) => durationFix(valueOf(given)),
   `
-            → give it a value, or leave the option out
   undefined → give it
   30        → add a unit, as in '30s' or '30ms'
   -1s       → it cannot be negative
   0 3 * * * → a cron expression belongs in @Cron
-  NaN       → look where it is computed; Number(undefined) is NaN
   10000.5   → round it to whole milliseconds
   Infinity  → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
   true      → write it as 500, '500ms', '3s', '5m', '2h' or '1d'

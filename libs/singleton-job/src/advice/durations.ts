@@ -5,9 +5,7 @@ const FORMS = "write it as 500, '500ms', '3s', '5m', '2h' or '1d'";
 /** How to turn a value that is none into a duration. */
 export function durationFix(value: unknown): string {
   if (value === undefined) return 'give it';
-  if (value === '') return 'give it a value, or leave the option out';
   if (typeof value === 'string') return textFix(value);
-  if (typeof value === 'number' && Number.isNaN(value)) return 'look where it is computed; Number(undefined) is NaN';
   if (typeof value === 'number' && Number.isFinite(value)) return 'round it to whole milliseconds';
   return FORMS;
 }

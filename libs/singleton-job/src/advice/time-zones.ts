@@ -7,7 +7,7 @@ const MAX_HOURS = 12;
 /** What to write in place of a value that is no time zone. */
 export function timeZoneFix(value: unknown): string {
   const fix = "use a name such as 'UTC' or 'Asia/Singapore'";
-  if (typeof value !== 'string' || value === '') return fix;
+  if (typeof value !== 'string') return fix;
   if (/^[A-Z]{3,4}$/i.test(value))
     return "such letters have several meanings or no summer time, so name a place, as in 'America/New_York'";
   const { sign, hours, minutes = '' } = OFFSET.exec(value)?.groups ?? {};

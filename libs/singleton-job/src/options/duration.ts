@@ -1,4 +1,5 @@
 import { durationFix } from '../advice/durations.js';
+import { valueFix } from '../advice/values.js';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { describeValue } from '../base/text/describe-value.js';
 import { type Duration, parseDuration } from '../base/text/duration.js';
@@ -23,5 +24,5 @@ export function millisecondsOf(value: unknown, whose: string): number {
   const ms = parseDuration(value);
   if (ms !== undefined) return ms;
   const problem = `${whose} must be given a text such as '500ms', '3s' or '5m', got ${describeValue(value)}`;
-  throw new InvalidOptionsError([`${problem}: ${durationFix(value)}`]);
+  throw new InvalidOptionsError([`${problem}: ${valueFix(value) ?? durationFix(value)}`]);
 }

@@ -174,13 +174,16 @@ function checkServer(connection: Options, at: Place): void {
 function checkOptions(options: unknown, at: Place): void {
   if (!isObject(options)) return;
   const { keyPrefix, password = '', host, port, redisOptions, sentinels } = options;
+  for (const [key, value] of Object.entries(options)) {
+    if (typeof value === 'string' && /[\r\n]$/.test(value)) at.in(key).refuse(value, 'a text of one line', 'trim it');
+  }
   if (keyPrefix !== undefined && keyPrefix !== null && keyPrefix !== '')
     at.in('keyPrefix').note('is not supported: the keys begin with projectName, so set that instead');
   // the log shows it, and an empty one is localhost
   if (typeof host === 'string' && /^$|[@=,;\s]|:\/\//.test(host))
     at.in('host').refuse(host, 'a name or an address', "write 'localhost', or a URL in place of the object");
   if (!(Number(port ?? 1) >= 1 && Number(port ?? 1) <= 65_535))
-    at.in('port').refuse(port, 'a port from 1 to 65535', 'write that of the server; Number(undefined) is NaN');
+    at.in('port').refuse(port, 'a port from 1 to 65535', 'write that of the server');
   if (typeof password === 'number') at.in('password').note('must be a text, got a number: put it in quotes');
   else if (typeof password !== 'string' && password !== null)
     at.in('password').refuse(password, 'a text', PASSWORD_FIX);

@@ -1,5 +1,6 @@
 import { type OptionWords } from '../../advice/option-words.js';
 import { didYouMean } from '../../advice/suggest.js';
+import { valueFix } from '../../advice/values.js';
 import { describeConnection, describeValue } from '../../base/text/describe-value.js';
 
 /** Checks a value and parses it. Undefined: it is wrong, which is noted, or it sets nothing. */
@@ -63,10 +64,10 @@ export class Place {
     this.problems.push(`${where} ${sentence}`);
   }
 
-  /** Notes a wrong value. Returns undefined, as a reader does then. */
+  /** Notes a wrong value, with `fix` unless more is known about it. Returns undefined, as a reader does then. */
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the type of the reader that returns it
   refuse<T>(value: unknown, expected: string, fix: string): T | undefined {
-    this.note(`must be ${expected}, got ${this.describe(value)}: ${fix}`);
+    this.note(`must be ${expected}, got ${this.describe(value)}: ${valueFix(value) ?? fix}`);
     return undefined;
   }
 }
