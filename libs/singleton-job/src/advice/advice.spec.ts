@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MYSQL2, PG, unknownTo } from './client-words.js';
+import { connectionFix } from './connections.js';
 import { cronFix, cronOddity } from './crons.js';
 import { durationFix } from './durations.js';
 import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
@@ -102,6 +103,73 @@ advises(
   (name) => LOCK_WORDS[name],
   `
   lockAtMostFor → a lock lives as long as the lease of its replica, so set lockExpiry of the module
+  `,
+);
+
+advises(
+  'a text that is no URL of a store',
+  connectionFix,
+  `
+  c1.redis.cache.windows.net:6380,password=S3cr3t=,ssl=True,abortConnect=False → write 'rediss://:KEY@c1.redis.cache.windows.net:6380', the key by encodeURIComponent()
+  cache:6379,password=S3cr3t         → write 'redis://:KEY@cache:6379', the key by encodeURIComponent()
+  host=db user=app password=hunter2  → these are fields of libpq: write 'postgresql://user:password@host/database'
+  Server=db;Database=shop;Password=x → these are fields of .NET: write a URL, such as 'postgresql://user:password@host/database' or 'mysql://user:password@host/database'
+  jdbc:postgresql://db/shop          → leave out jdbc:, and put user and password before the host, as in //user:password@host
+  redis-cli -h cache -a S3cr3t       → this is a command: write 'redis://host:6379'
+  psql -h db shop                    → this is a command: write 'postgresql://user:password@host/database' or 'mysql://user:password@host/database'
+  postgresql://u:p@h1:5432,h2:5432/db?target_session_attrs=read-write → it names several hosts, and pg takes one: name the primary, or a proxy that leads to it
+  mysql://h1:3306,h2:3306/db         → it names several hosts, and mysql2 takes one: name the primary, or a proxy that leads to it
+  redis://a,redis://b                → for a cluster write { nodes: ['redis://a', 'redis://b'] }, for Sentinel { sentinels: [{ host, port }], name: 'mymaster' }
+  redis://app:a,b@cache/main         →
+  redis://h?password=a+b=            → write it as %2B, because + is a space there
+  memory                             → set store: 'memory' for one process, as no other one would see it
+  sqlite::memory:                    → set store: 'memory' for one process, as no other one would see it
+  sqlite:///./jobs.db                → write 'sqlite:./jobs.db'
+  sqlite:///jobs.db                  → write 'sqlite:./jobs.db' for the working directory, or 'sqlite:/jobs.db' for the root of the disk
+  file:./dev.db                      → write 'sqlite:./jobs.db', with sqlite: in front
+  jobs.sqlite                        → write 'sqlite:./jobs.db', with sqlite: in front
+  /run/redis.sock                    → write { path } for a socket of Redis
+  db:5432                            → write 'postgresql://user:password@db:5432/database'
+  db:3306                            → write 'mysql://user:password@db:3306/database'
+  cache:6379                         → write 'redis://cache:6379'
+  mongodb://app:pw@db/shop           →
+  hunter2                            →
+  `,
+);
+
+/** Connections that are objects, by what they are. */
+const OBJECTS: Readonly<Record<string, unknown>> = {
+  'a URL object': new URL('redis://cache'),
+  'a client of node-redis': {
+    isOpen: false,
+    connect: () => undefined,
+    duplicate: () => undefined,
+    sendCommand: () => undefined,
+  },
+  'a pool of pg': { totalCount: 0, connect: () => undefined, options: {} },
+  'a pool of mysql2': { getConnection: () => undefined, config: {} },
+  'options of BullMQ': { connection: { host: 'cache', port: 6379 } },
+  'options of TypeORM for SQLite': { type: 'better-sqlite3', database: 'jobs.db' },
+  'a DataSource of TypeORM': { options: { type: 'postgres' }, initialize: () => undefined },
+  'options of Sequelize': { dialect: 'mariadb', host: 'db' },
+  'options of Knex': { client: 'pg' },
+  'options of Redis': { host: 'cache' },
+};
+
+advises(
+  'an object that is no connection, such as',
+  (given) => connectionFix(OBJECTS[given]),
+  `
+  a URL object                  → pass its href
+  a client of node-redis        → take one of ioredis, or write its URL, as in 'redis://host:6379'
+  a pool of pg                  → write { postgres: pool }
+  a pool of mysql2              → a pool of mysql2 is not used: write { mysql: { host, user, password, database } }
+  options of BullMQ             → leave out the inner connection, as in connection: { host, port }
+  options of TypeORM for SQLite → write 'sqlite:./jobs.db'
+  a DataSource of TypeORM       → write { postgres: { host, user, password, database } }
+  options of Sequelize          → write { mysql: { host, user, password, database } }
+  options of Knex               → write { postgres: { host, user, password, database } }
+  options of Redis              →
   `,
 );
 

@@ -8,7 +8,8 @@ const HOST_AND_PORT = /^(?<host>localhost|[a-z\d.-]+:\d{1,5})(?<rest>[,;\s].*)?$
  * What a message may show of a text that was given as a connection, because a password can stand anywhere else: scheme,
  * host and port, and the path of a file. Undefined: nothing.
  */
-export function publicPart(text: string): string | undefined {
+export function publicPart(given: string): string | undefined {
+  const text = given.trim();
   const [file] = /^sqlite:[^?=,;@\s]*/i.exec(text) ?? [];
   if (file !== undefined) return file === text ? file : `${file}…`;
   const { scheme = '', user, host, rest = '' } = (URL_PARTS.exec(text) ?? HOST_AND_PORT.exec(text))?.groups ?? {};

@@ -45,7 +45,9 @@ describe('A connection that is a function', () => {
   });
 
   it('is a mistake in the options if it returns one, also at once', async () => {
-    const problems = [expect.stringMatching(/^connection must be a redis:.* URL, or sqlite: and a file, got/)];
+    const problems = [
+      expect.stringMatching(/^connection must be a redis:.* URL of one server, or sqlite: and a file, got/),
+    ];
     await expect(resolve(() => 'http://a')).rejects.toMatchObject({ problems });
   });
 
@@ -58,7 +60,11 @@ describe('A connection that is a function', () => {
     });
 
     it.each([
-      ['redis://a:1', '', "be a redis://, rediss://, postgresql:// or mysql:// URL, or sqlite: and a file, got ''"],
+      [
+        'redis://a:1',
+        '',
+        'be a redis://, rediss://, postgresql:// or mysql:// URL of one server, or sqlite: and a file, got',
+      ],
       ['redis://a', 'postgresql://a/b', 'stay one Redis server, got a PostgreSQL: restart to change it'],
       [{ postgres: {} }, { host: 'a' }, 'stay a PostgreSQL, got one Redis server: restart to change it'],
       [{ nodes: [7000] }, 'redis://a', 'stay a Redis Cluster, got one Redis server: restart to change it'],

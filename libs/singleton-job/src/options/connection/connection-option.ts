@@ -1,5 +1,6 @@
 import { type ClientWords, MYSQL2, NOT_OF_IOREDIS, PG, unknownTo } from '../../advice/client-words.js';
-import { describeConnection, isPlainObject, isObject } from '../../base/text/describe-value.js';
+import { URLS } from '../../advice/connections.js';
+import { isPlainObject, isObject } from '../../base/text/describe-value.js';
 import { type ConnectionOptions, kindOf } from '../../store/open-store.js';
 import { pathOf } from '../../store/sqlite/path-of.js';
 import { succeeds } from '../succeeds.js';
@@ -7,12 +8,9 @@ import { type Place, type Reader } from '../table/option-table.js';
 
 type Options = Readonly<Record<string, unknown>>;
 
-const PG_URL = "'postgresql://user:password@host/database'";
-const MYSQL_URL = "'mysql://user:password@host/database'";
 const TLS_FIX = 'ssl={} in its place, or { mysql: { uri, ssl: { ca } } }';
-const SQLITE_URL = "'sqlite:./jobs.db'";
-const URL_FIX = `write it as 'redis://host:6379', 'rediss://host:6379' for TLS, ${PG_URL}, ${MYSQL_URL} or ${SQLITE_URL}`;
-const PG_FORMS = `${PG_URL} or { postgres: { host, user, password, database } }`;
+const URL_FIX = `write it as ${URLS.redis}, 'rediss://host:6379' for TLS, ${URLS.postgres}, ${URLS.mysql} or ${URLS.sqlite}`;
+const PG_FORMS = `${URLS.postgres} or { postgres: { host, user, password, database } }`;
 
 const KINDS =
   'a URL of Redis, PostgreSQL, MySQL or SQLite, options of ioredis, { nodes, options } of a cluster, an ioredis client, ' +
@@ -43,36 +41,45 @@ export const readConnection: Reader<ConnectionOptions> = (connection, place) => 
 };
 
 function checkUrl(text: string, at: Place): void {
-  const kind = kindOf(text);
-  if (kind === 'SQLite') {
-    checkFile(text, at);
-    return;
-  }
+  const kind = kindOf(text.trimStart());
   const isOfPostgres = kind === 'PostgreSQL';
   // an @ in the query does not end a password
   const [, credentials = ''] = /^\w+:\/\/(.*)@/s.exec(text.replace(/\?\w+=.*$/s, '')) ?? [];
   // the host of a socket is in the query
   const valid = isOfPostgres ? text.replace('@/', '@localhost/') : text;
   const url = URL.canParse(valid) && text.includes('://') ? new URL(valid) : undefined;
-  const got = `got ${describeConnection(text)}`;
-  if (/[#/?]/.test(credentials) || !succeeds(() => decodeURIComponent(credentials)))
-    at.note(
-      `must have no #, /, ? or single % before the '@', ${got} with one: encode user and password with encodeURIComponent()`,
+  const hasHost = isOfPostgres || url?.hostname !== '';
+  if (text !== text.trim()) at.refuse(text, 'a URL with no white space around it', 'trim it');
+  else if (kind === 'SQLite') checkFile(text, at);
+  else if (/[#/?]/.test(credentials) || !succeeds(() => decodeURIComponent(credentials)))
+    at.refuse(
+      text,
+      "a URL with no #, /, ? or single % before the '@'",
+      'encode user and password with encodeURIComponent()',
     );
-  else if (
-    url === undefined ||
-    !(isOfPostgres || (/^(rediss?|mysql|mariadb):$/.test(url.protocol) && url.hostname !== ''))
-  )
-    at.note(`must be a redis://, rediss://, postgresql:// or mysql:// URL, or sqlite: and a file, ${got}: ${URL_FIX}`);
+  else if (/%0[ad](:|$)/i.test(credentials))
+    at.refuse(text, 'a URL with no line break before the @', 'trim the password');
+  else if (url === undefined || !SCHEMES.test(url.protocol) || !hasHost || url.hostname.includes(','))
+    at.refuse(
+      text,
+      'a redis://, rediss://, postgresql:// or mysql:// URL of one server, or sqlite: and a file',
+      URL_FIX,
+    );
   else if (kind === 'MySQL' && url.pathname.length < 2)
-    at.note(`must end in the name of a database, ${got}: write it as ${MYSQL_URL}`);
+    at.refuse(text, 'a URL that ends in the name of a database', `write it as ${URLS.mysql}`);
+  else if (kind === 'Redis' && /[?&]password=[^&]*\+/.test(text))
+    at.refuse(text, 'a URL with no + in its password', 'encode it');
   else if (kind === 'Redis' && !/^\/?$|^\/\d+$/.test(url.pathname))
-    at.note(
-      `must end in the number of a database or in nothing, ${got}: write it as in 'redis://host:6379/0', or leave it out`,
+    at.refuse(
+      text,
+      'a URL that ends in the number of a database or in nothing',
+      "write it as in 'redis://host:6379/0', or leave it out",
     );
   else if (kind === 'Redis') checkOptions(Object.fromEntries(url.searchParams), at);
   else if (kind === 'MySQL') checkTls(url, at);
 }
+
+const SCHEMES = /^(rediss?|postgres(ql)?|mysql|mariadb):$/;
 
 /** A parameter that `mysql2` does not know has no effect: it would connect without TLS. */
 function checkTls({ searchParams }: URL, at: Place): void {
@@ -84,13 +91,9 @@ function checkTls({ searchParams }: URL, at: Place): void {
 }
 
 function checkFile(text: string, at: Place): void {
-  if (/^sqlite::memory:$/i.test(text))
-    at.note("must be a file, got ':memory:', which other processes do not see: set store: 'memory' for one process");
-  else if (!succeeds(() => pathOf(text)))
-    at.note(
-      `must be sqlite: and the path of a file, without host and parameters, got ${describeConnection(text)}: ` +
-        `write it as ${SQLITE_URL} or 'sqlite:///var/lib/jobs.db'`,
-    );
+  const fix = `write it as ${URLS.sqlite} or 'sqlite:///var/lib/jobs.db'`;
+  if (!succeeds(() => pathOf(text)))
+    at.refuse(text, 'sqlite: and the path of a file, without host and parameters', fix);
 }
 
 /** Checks `{ mysql }`: options of `mysql2`. */
@@ -102,7 +105,7 @@ function checkMysql({ mysql, ...others }: Options, connection: Place): void {
     at.refuse(
       mysql,
       'options of mysql2',
-      `pass its URL or options, as in connection: ${MYSQL_URL} or { mysql: { host, user, password, database } }`,
+      `pass its URL or options, as in connection: ${URLS.mysql} or { mysql: { host, user, password, database } }`,
     );
   else {
     checkOptions(mysql, at);
@@ -126,7 +129,7 @@ function checkPostgres({ postgres, ...others }: Options, connection: Place): voi
     if (typeof connectionString === 'string' && kindOf(connectionString) === 'PostgreSQL')
       checkUrl(connectionString, at.in('connectionString'));
     else if (connectionString !== undefined)
-      at.in('connectionString').refuse(connectionString, 'a URL of PostgreSQL', `write it as ${PG_URL}`);
+      at.in('connectionString').refuse(connectionString, 'a URL of PostgreSQL', `write it as ${URLS.postgres}`);
     checkNames(postgres, at, PG);
   } else if (!isPool(postgres))
     at.refuse(postgres, 'options of pg, or a Pool of pg', `pass its URL or options, as in connection: ${PG_FORMS}`);
@@ -165,9 +168,10 @@ function isRedisClient(value: Options): boolean {
 function checkServer(connection: Options, at: Place): void {
   const hasServer = REDIS_SERVER.some((key) => (connection[key] ?? '') !== '');
   const foreign = NOT_OF_IOREDIS.filter((key) => connection[key] !== undefined);
-  for (const key of foreign) at.in(key).note(`is no option of ioredis, which ignores it: ${KINDS_FIX}`);
-  if (hasServer && typeof connection['connect'] !== 'function') checkOptions(connection, at);
-  else if (foreign.length === 0) at.refuse(connection, KINDS, KINDS_FIX);
+  if (foreign.length > 0)
+    at.refuse(connection, `options of ioredis, which ignores ${foreign.join(' and ')}`, KINDS_FIX);
+  else if (!hasServer || typeof connection['connect'] === 'function') at.refuse(connection, KINDS, KINDS_FIX);
+  else checkOptions(connection, at);
 }
 
 /** Checks what a client would take and the library cannot use. */
@@ -175,7 +179,9 @@ function checkOptions(options: unknown, at: Place): void {
   if (!isObject(options)) return;
   const { keyPrefix, password = '', host, port, redisOptions, sentinels } = options;
   for (const [key, value] of Object.entries(options)) {
-    if (typeof value === 'string' && /[\r\n]$/.test(value)) at.in(key).refuse(value, 'a text of one line', 'trim it');
+    // a URL has a check of its own
+    if (typeof value === 'string' && /^(?!.*:\/\/).*[\r\n]$/s.test(value))
+      at.in(key).refuse(value, 'a text of one line', 'trim it');
   }
   if (keyPrefix !== undefined && keyPrefix !== null && keyPrefix !== '')
     at.in('keyPrefix').note('is not supported: the keys begin with projectName, so set that instead');

@@ -1,3 +1,4 @@
+import { connectionFix } from '../../advice/connections.js';
 import { type OptionWords } from '../../advice/option-words.js';
 import { didYouMean } from '../../advice/suggest.js';
 import { valueFix } from '../../advice/values.js';
@@ -38,6 +39,16 @@ export type Resolved<T extends OptionTable> = {
     ValueOf<T[K]> | (T[K] extends { isRequired: true } | { default: unknown } ? never : undefined);
 };
 
+/** How messages show a value, and what advice knows about it. */
+interface Words {
+  readonly show: (value: unknown) => string;
+  readonly fixOf: (value: unknown) => string | undefined;
+}
+
+const OF_ANY: Words = { show: describeValue, fixOf: valueFix };
+/** A text may have a password anywhere. */
+const OF_CONNECTION: Words = { show: describeConnection, fixOf: connectionFix };
+
 /** Where a value stands, for the messages about it. */
 export class Place {
   constructor(
@@ -45,17 +56,17 @@ export class Place {
     readonly problems: string[],
     /** The variable that can set it, where options come from variables. */
     readonly variable?: string,
-    private readonly describe: (value: unknown) => string = describeValue,
+    private readonly words = OF_ANY,
   ) {}
 
   /** The place of a part of the value. */
   in(key: string | number): Place {
-    return new Place(`${this.path}.${key}`, this.problems, undefined, this.describe);
+    return new Place(`${this.path}.${key}`, this.problems, undefined, this.words);
   }
 
-  /** The same place, whose values may have secrets. */
+  /** The same place, for a value that is given as a connection. */
   ofConnection(): Place {
-    return new Place(this.path, this.problems, this.variable, describeConnection);
+    return new Place(this.path, this.problems, this.variable, OF_CONNECTION);
   }
 
   /** Notes a mistake in one sentence: what is wrong, and the fix. */
@@ -64,10 +75,11 @@ export class Place {
     this.problems.push(`${where} ${sentence}`);
   }
 
-  /** Notes a wrong value, with `fix` unless more is known about it. Returns undefined, as a reader does then. */
+  /** Notes a wrong value, with `fix` unless advice knows a better one. Returns undefined, as a reader does then. */
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the type of the reader that returns it
   refuse<T>(value: unknown, expected: string, fix: string): T | undefined {
-    this.note(`must be ${expected}, got ${this.describe(value)}: ${valueFix(value) ?? fix}`);
+    const { show, fixOf } = this.words;
+    this.note(`must be ${expected}, got ${show(value)}: ${fixOf(value) ?? fix}`);
     return undefined;
   }
 }

@@ -22,6 +22,9 @@ describe('The file of SQLite', () => {
     'sqlite://jobs.db',
     'sqlite:./jobs.db?mode=ro',
     'sqlite:///var/lib/jobs.db#1',
+    'sqlite:///./jobs.db',
+    'sqlite:///../data/jobs.db',
+    'sqlite:///jobs.db',
     'sqlite:///var/lib/100%.db',
   ])('is not by %s', (connection) => {
     expect(() => pathOf(connection, posix)).toThrow();
