@@ -447,13 +447,14 @@ describe('a server with a certificate of its own authority', () => {
     });
   });
 
-  it('connects with TLS and a password also at 600 ms for each of six answers', async () => {
+  it('connects with TLS and a password also at 450 ms for each of seven answers', async () => {
     await using proxy = await TcpProxy.start(secured.server.port);
-    proxy.answerDelayMs = 600;
+    proxy.answerDelayMs = 450;
     const port = Number(new URL(proxy.url).port);
     const postgres = { host: '127.0.0.1', port, database: 'postgres', user: 'app', password: 'secret' };
     const connection = { postgres: { ...postgres, ssl: { ca: certificate.pem } } };
-    await secured.connect({ connection });
+    const { events } = secured.begin({ connection, subscribes: false });
+    await until('it is connected', () => events.includes('connected') || undefined);
   });
 });
 
