@@ -52,7 +52,8 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   const statistics = new JobStatistics();
   const address = options.store === undefined ? describeStore(options) : undefined;
   const isInThisProcess = (replica: string): boolean => replicaIds.has(replica);
-  const logged = { projectName, node: id, store: store.name, address, isInThisProcess };
+  const hasHeartbeatThread = options.heartbeatThread !== undefined;
+  const logged = { projectName, node: id, store: store.name, address, isInThisProcess, hasHeartbeatThread };
   const logging = log === undefined ? [] : [operatorLog(logged, log)];
   // others are added later, and get every event after that
   const observers: JobObserver[] = [...options.observers];

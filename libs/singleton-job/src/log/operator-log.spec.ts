@@ -41,6 +41,12 @@ function setup(replica = {}) {
 }
 
 describe('The log', () => {
+  it('advises no heartbeatThread where there is one', () => {
+    const { lines, notify } = setup({ hasHeartbeatThread: true });
+    notify('eventLoopBlocked', { blockedMs: 25_000, cpuMs: 25_000, jobs: [] });
+    expect(lines[0]).toMatch(/ or keep leases through such a block with a longer lockExpiry$/);
+  });
+
   it('has ten lines and a count for leaderships of one turn', async () => {
     const { lines, notify } = setup();
     const gain = () => {

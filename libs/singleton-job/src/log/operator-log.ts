@@ -25,6 +25,8 @@ interface LoggedReplica {
   readonly address?: string | undefined;
   /** @default none is */
   readonly isInThisProcess?: ((replica: string) => boolean) | undefined;
+  /** @default false */
+  readonly hasHeartbeatThread?: boolean;
 }
 
 /** Leaderships of one turn have so many lines. */
@@ -34,7 +36,7 @@ const PASS_SIGNAL = 'Pass run.signal on to what the run waits for';
 
 /** Writes the lines for an operator: one line for each fact, once. */
 export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver {
-  const { projectName, node, store, address, isInThisProcess = () => false } = replica;
+  const { projectName, node, store, address, isInThisProcess = () => false, hasHeartbeatThread = false } = replica;
 
   // a line begins with the job, or with the project if it is about all jobs
   const named = (text: string, job?: string): string =>
@@ -194,7 +196,7 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
       }
       sink.warn(
         `the event loop of ${node} was blocked for ${showDuration(blockedMs)}, ${who}. Move the computation into a worker thread, or ` +
-          'keep leases through such a block with heartbeatThread, for up to 20 s, or a longer lockExpiry',
+          `keep leases through such a block with ${hasHeartbeatThread ? '' : 'heartbeatThread, for up to 20 s, or '}a longer lockExpiry`,
       );
     },
 
