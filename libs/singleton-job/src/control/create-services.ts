@@ -51,7 +51,7 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   const { id = createReplicaId(options.nodeId), clock = ownClock, random = Math.random, log, store } = parts;
   const statistics = new JobStatistics();
   const address = options.store === undefined ? describeStore(options) : undefined;
-  const isInThisProcess = (replica: string): boolean => replicaIds.has(replica);
+  const isInThisProcess = (replica: string): boolean => replicaIds.includes(replica);
   const hasHeartbeatThread = options.heartbeatThread !== undefined;
   const logged = { projectName, node: id, store: store.name, address, isInThisProcess, hasHeartbeatThread };
   const logging = log === undefined ? [] : [operatorLog(logged, log)];
@@ -85,13 +85,14 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   return { replica, pool, registry, health, locks, heartbeatThread, observers, interceptors };
 }
 
-/** Every replica of this process, also of an earlier application. */
-const replicaIds = new Set<string>();
+/** So many replicas of this process are remembered, also of earlier applications. A test may start thousands. */
+const MAX_REPLICA_IDS = 10;
+let replicaIds: readonly string[] = [];
 
 /** The `nodeId` with a random part, which is different for each process. */
 export function createReplicaId(nodeId: string): string {
   const id = `${nodeId}-${randomBytes(4).toString('hex')}`;
-  replicaIds.add(id);
+  replicaIds = [...replicaIds, id].slice(-MAX_REPLICA_IDS);
   return id;
 }
 
