@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
  * The file of `sqlite:./jobs.db`, taken as it is, or of the URL `sqlite:///var/lib/my%20jobs.db`, whose escapes are
  * read.
  *
- * @throws Error if it names no file, or has a host or parameters. Also for the URL of a file at the root of the disk: to
- * other libraries that is one in the working directory.
+ * @throws Error if it names no file, or has a host or parameters. Also for the URL of a file at the root of the disk:
+ * to other libraries that is one in the working directory.
  */
 export function pathOf(connection: string, paths: PlatformPath = path): string {
   const file = connection.replace(/^sqlite:/i, '');
