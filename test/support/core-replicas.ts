@@ -101,7 +101,7 @@ export class TestCandidate implements Candidate {
     this.isIdle = false;
     return () => {
       this.isIdle = true;
-      this.election.touch();
+      this.election.enqueue();
     };
   }
 

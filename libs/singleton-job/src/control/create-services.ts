@@ -65,7 +65,7 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   const server = serverOf(options);
   const { enabled, heartbeatThread: threadOptions, crashHandover } = options;
   const disown = (): void => {
-    replica.disown();
+    replica.expireAll();
   };
   // it is started before the jobs
   const heartbeatThread =

@@ -33,7 +33,7 @@ export interface HeartbeatBackup {
 /** Tells the heartbeat thread what to renew, and raises deadlines by what it has renewed. */
 export class BackupLink {
   /** What the thread was told last: it is told again only what differs. */
-  #told: BackupState | undefined;
+  #sent: BackupState | undefined;
 
   constructor(
     private readonly backup: HeartbeatBackup,
@@ -48,14 +48,14 @@ export class BackupLink {
     }
   }
 
-  tell(): void {
+  send(): void {
     const { view, leases, heartbeat } = this.replica;
     if (view.isEmpty) return;
     const { sentAt, intervalMs } = heartbeat;
     const confirmed = leases.all.flatMap(({ id, deadline }) => (deadline === undefined ? [] : { id, deadline }));
     const state = { incarnation: view.incarnation.id, sentAt, intervalMs, leases: confirmed };
-    if (isDeepStrictEqual(state, this.#told)) return;
-    this.#told = state;
+    if (isDeepStrictEqual(state, this.#sent)) return;
+    this.#sent = state;
     this.backup.update(state);
   }
 }

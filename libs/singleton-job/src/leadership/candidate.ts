@@ -31,5 +31,5 @@ export interface Candidate {
   /** A caller wants a run now: the answer, and what is done when the record shows it. Left out: there are no runs. */
   trigger?(term: Term, commandId: string): Answer;
   /** The election has looked at what was seen. */
-  looked?(): void;
+  reconciled?(): void;
 }

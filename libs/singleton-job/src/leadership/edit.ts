@@ -28,7 +28,7 @@ interface OpenEdit {
   /** It decides by answers of a later sequence. */
   readonly since: number;
   /** When the wait of the caller ends without a result, by the monotonic clock. */
-  readonly abandonAt: number;
+  readonly cancelAt: number;
   readonly closing: AbortController;
   result?: unknown;
 }
@@ -46,7 +46,7 @@ export class Edits {
   /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
   async add<T>(edit: Edit<T>, since: number): Promise<T | undefined> {
     const { clock } = this.replica;
-    const open: OpenEdit = { edit, since, abandonAt: clock.now() + COMMAND_MS, closing: new AbortController() };
+    const open: OpenEdit = { edit, since, cancelAt: clock.now() + COMMAND_MS, closing: new AbortController() };
     this.#open.add(open);
     await sleep(clock, COMMAND_MS, open.closing.signal);
     this.#open.delete(open);
@@ -54,11 +54,11 @@ export class Edits {
   }
 
   /** Closes those whose result the record shows, and returns what the first of the others has to write. */
-  look(record: SeenRecord, sequence: number, mayWrite: boolean): RecordChange | undefined {
+  reconcile(record: SeenRecord, sequence: number, mayWrite: boolean): RecordChange | undefined {
     const { clock, view } = this.replica;
     const { value = {}, revision, isUnreadable } = record;
     for (const open of this.#open) {
-      const { edit, since, abandonAt } = open;
+      const { edit, since, cancelAt } = open;
       if (sequence < since) continue;
       // what cannot be read shows nothing, and will not
       open.result = isUnreadable ? undefined : edit.resultOf(value, revision);
@@ -66,7 +66,7 @@ export class Edits {
         this.#close(open);
         continue;
       }
-      const until = Math.floor(view.storeNow() + abandonAt - clock.now());
+      const until = Math.floor(view.storeNow() + cancelAt - clock.now());
       const changed = mayWrite ? edit.change(value, until) : undefined;
       if (changed === undefined) continue;
       const settled = ({ failure }: WriteAnswer): void => {
@@ -78,7 +78,7 @@ export class Edits {
   }
 
   /** The process ends. */
-  abandon(): void {
+  cancelAll(): void {
     for (const open of this.#open) this.#close(open);
   }
 

@@ -122,7 +122,7 @@ describe('an error of the library', () => {
   it('in the election of a leader gives the job to another replica', async () => {
     const [a] = await world.leaderAndFollower();
     Object.assign(a.job, { looked: fail });
-    a.job.election.touch();
+    a.job.election.enqueue();
     await world.clock.advance(1_000);
     expect(world.story).toEqual([
       '100 a failed job: Error: wrong',
@@ -213,7 +213,7 @@ describe('a caller', () => {
       return answer;
     };
     b.job.election.refresh();
-    b.job.election.touch();
+    b.job.election.enqueue();
     await world.clock.advance(0);
     void a.job.pause();
     await world.clock.advance(0);

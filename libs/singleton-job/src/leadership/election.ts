@@ -18,7 +18,7 @@ const UNCONFIRMED_MS = 2_000;
 
 /**
  * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by looking:
- * {@link look} decides from what was seen and the time alone, however that was learned.
+ * {@link reconcile} decides from what was seen and the time alone, however that was learned.
  */
 export class Election {
   readonly name = this.candidate.name;
@@ -29,7 +29,7 @@ export class Election {
   /** The term of this replica, from the applied take until its end. Undefined: this replica does not lead. */
   term: OwnTerm | undefined;
   /** When it looks next without news, by the monotonic clock. -Infinity: in the next turn. Infinity: never. */
-  lookAt = -Infinity;
+  reconcileAt = -Infinity;
   /** The write of the record that is under way, and when the next one may leave. */
   readonly writer = new Writer();
   /** What callers of this process want to write into the record. */
@@ -59,7 +59,7 @@ export class Election {
   /** Competes from now on. */
   compete(): void {
     this.isWanted = true;
-    this.touch();
+    this.enqueue();
   }
 
   /**
@@ -69,27 +69,27 @@ export class Election {
     this.isWanted = false;
     this.#release(reason);
     const isDone = new Promise<void>((resolve) => this.#idle.push(resolve));
-    this.touch();
+    this.enqueue();
     return isDone;
   }
 
   /** Releases the term, and does not compete for a while after that. */
   stepDown(reason: Reason<'leadershipReleased'>, standBackMs = STAND_BACK_MS): void {
     this.#release(reason, standBackMs);
-    this.touch();
+    this.enqueue();
   }
 
   /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
   edit<T>(edit: Edit<T>): Promise<T | undefined> {
     const result = this.#edits.add(edit, this.refresh());
-    this.touch();
-    return result.finally(this.touch.bind(this));
+    this.enqueue();
+    return result.finally(this.enqueue.bind(this));
   }
 
   /** The replica looks at it now, or at a time by the monotonic clock. */
-  touch(at = -Infinity): void {
-    this.lookAt = Math.min(this.lookAt, at);
-    this.replica.touched(this);
+  enqueue(at = -Infinity): void {
+    this.reconcileAt = Math.min(this.reconcileAt, at);
+    this.replica.enqueued(this);
   }
 
   /**
@@ -98,7 +98,7 @@ export class Election {
    */
   refresh(): number {
     const { heartbeat } = this.replica;
-    if (!this.writer.isOpen) heartbeat.wish(this.name);
+    if (!this.writer.isOpen) heartbeat.requestRead(this.name);
     return heartbeat.nextSequence();
   }
 
@@ -146,21 +146,21 @@ export class Election {
   // ---- What was seen
 
   /** The answer to a sync that left at `sequence`. */
-  learn(record: SeenRecord, sequence: number): void {
+  observe(record: SeenRecord, sequence: number): void {
     const { heartbeat, observer, view } = this.replica;
     // it left before the last write was answered, so it says nothing about the record
     if (sequence < this.seen.sequence) {
-      heartbeat.wish(this.name);
+      heartbeat.requestRead(this.name);
       return;
     }
-    this.writer.learn(record.revision, view.storeTime);
-    this.#learn(record, sequence);
+    this.writer.observe(record.revision, view.storeTime);
+    this.#observe(record, sequence);
     observer.recordSeen?.(this, record);
-    this.touch();
+    this.enqueue();
   }
 
-  #learn(record: SeenRecord, sequence: number): void {
-    this.seen.learn(record, sequence);
+  #observe(record: SeenRecord, sequence: number): void {
+    this.seen.observe(record, sequence);
     if (record.value?.holder !== this.#releasedTerm?.holder) this.#reportReleased(true);
   }
 
@@ -169,7 +169,7 @@ export class Election {
     this.seen.incarnationChanged();
     this.writer.incarnationChanged();
     this.term?.incarnationChanged(this.seen.last);
-    this.touch();
+    this.enqueue();
   }
 
   /** The lease of its term is over, or the term was not reclaimed by its deadline. */
@@ -181,23 +181,23 @@ export class Election {
   }
 
   /** The process ends: what is not released now ends with its lease, also under a run that outlives the connections. */
-  abandon(): void {
+  closeNow(): void {
     this.#release('shutdown');
     this.#end('released');
     this.#reportReleased(false);
-    this.#edits.abandon();
+    this.#edits.cancelAll();
     for (const settle of this.#idle.splice(0)) settle();
   }
 
   // ---- Looking
 
-  /** Decides from what was seen. Called when something has changed, and at {@link lookAt}. */
-  look(): void {
-    this.lookAt = Infinity;
+  /** Decides from what was seen. Called when something has changed, and at {@link reconcileAt}. */
+  reconcile(): void {
+    this.reconcileAt = Infinity;
     try {
-      this.#look();
-      this.candidate.looked?.();
-      this.replica.observer.looked?.(this);
+      this.#reconcile();
+      this.candidate.reconciled?.();
+      this.replica.observer.reconciled?.(this);
     } catch (error) {
       // an error of the library stops no other election, and this one tries again when it has seen the record again
       if (!this.#hasFailed) {
@@ -210,38 +210,38 @@ export class Election {
     if (!this.isWanted && this.isIdle) for (const settle of this.#idle.splice(0)) settle();
   }
 
-  #look(): void {
+  #reconcile(): void {
     const { replica, seen, term } = this;
     const { record } = seen;
     if (this.writer.isOpen || replica.view.isEmpty) return;
     if (record === undefined) {
-      replica.heartbeat.wish(this.name);
-      this.#abandonTerm(term);
+      replica.heartbeat.requestRead(this.name);
+      this.#endWithoutStore(term);
       return;
     }
     // before anything else is written: no reclaim and no command of a caller here may hide the answer
     term?.carryOut(record.value);
     // nothing may delay the end of a term
     if (term !== undefined && !this.#keepOrEnd(term, record)) return;
-    if (this.#edits.areOpen && this.#lookAtEdits(record)) return;
-    if (term !== undefined) this.#lookAtTerm(term, record);
+    if (this.#edits.areOpen && this.#reconcileEdits(record)) return;
+    if (term !== undefined) this.#serve(term, record);
     else this.#follow(record);
   }
 
   /** Whether an edit of a caller is being written. */
-  #lookAtEdits(record: SeenRecord): boolean {
+  #reconcileEdits(record: SeenRecord): boolean {
     const { clock, heartbeat } = this.replica;
-    const change = this.#edits.look(record, this.seen.sequence, this.#canWriteOrWait());
+    const change = this.#edits.reconcile(record, this.seen.sequence, this.#canWriteOrWait());
     if (change !== undefined) this.#write(change);
     // it looks again also without a message
-    else if (this.#edits.areOpen) heartbeat.wish(this.name, clock.now() + COMMAND_MS / 4);
+    else if (this.#edits.areOpen) heartbeat.requestRead(this.name, clock.now() + COMMAND_MS / 4);
     return change !== undefined;
   }
 
   /** Has the time come? If not, it looks again then. */
   #reachedOrWait(at: number): boolean {
     if (this.replica.clock.now() >= at) return true;
-    this.lookAt = Math.min(this.lookAt, at);
+    this.reconcileAt = Math.min(this.reconcileAt, at);
     return false;
   }
 
@@ -262,7 +262,7 @@ export class Election {
     const lease = replica.leases.of(candidate.lifeMs);
     if (!lease.isValid(clock)) {
       // looks again when a sync has confirmed it
-      replica.heartbeat.wish(this.name);
+      replica.heartbeat.requestRead(this.name);
       return;
     }
     if (ownership === 'held') {
@@ -296,7 +296,7 @@ export class Election {
     // one that is over, but is still there, cannot be removed now: its row is locked
     const waitMs = view.leases.get(lease) === 0 ? heartbeat.intervalMs / 4 : 0;
     if (!this.#reachedOrWait(view.endsAt(lease) + waitMs)) return;
-    heartbeat.wish(this.name, this.isInHurry ? -Infinity : heartbeat.afterHerdAt);
+    heartbeat.requestRead(this.name, this.isInHurry ? -Infinity : heartbeat.afterHerdAt);
   }
 
   #tryToTake(record: SeenRecord, lease: Lease): void {
@@ -338,15 +338,15 @@ export class Election {
     return step === 'serve';
   }
 
-  #lookAtTerm(term: OwnTerm, record: SeenRecord): void {
+  #serve(term: OwnTerm, record: SeenRecord): void {
     const { candidate, replica } = this;
     const { value = {} } = record;
-    if (this.#reachedOrWait(term.saveAt)) term.shown(value);
+    if (this.#reachedOrWait(term.saveAt)) term.onRecord(value);
     if (value.pausedAt !== undefined || replica.isClosing) {
       term.refuseClaims();
       this.#release(value.pausedAt === undefined ? 'shutdown' : 'paused');
     }
-    this.#obey(term, value.command);
+    this.#carryOut(term, value.command);
     if (term.release !== undefined && candidate.isIdle) {
       this.#end('released');
       this.#writeRelease(decide.recordOfTerm(record, term, term.answer, replica.view.incarnation.id));
@@ -367,7 +367,7 @@ export class Election {
   }
 
   /** A command is answered first, and carried out when the record shows the answer. */
-  #obey(term: OwnTerm, command: Command | undefined): void {
+  #carryOut(term: OwnTerm, command: Command | undefined): void {
     const next = term.orders.next(command, this.replica.view);
     if (next === undefined) return;
     if (term.release !== undefined) term.orders.open(next);
@@ -388,7 +388,7 @@ export class Election {
       this.#releasedTerm = term;
       this.#standBackEndsAt = replica.clock.now() + (term.release?.standBackMs ?? 0);
     } else replica.observer.lost?.(term, how);
-    this.touch();
+    this.enqueue();
   }
 
   // ---- Releasing
@@ -403,7 +403,7 @@ export class Election {
    * The store does not answer: what is claimed is not run, and the term ends. Its record is a stray then, which is
    * released when it is seen.
    */
-  #abandonTerm(term: OwnTerm | undefined): void {
+  #endWithoutStore(term: OwnTerm | undefined): void {
     if (term?.release === undefined) return;
     if (!this.#reachedOrWait(Math.max(term.release.at, this.writer.sentAt) + UNCONFIRMED_MS)) return;
     term.refuseClaims();
@@ -439,9 +439,9 @@ export class Election {
     const answered = (answer: WriteAnswer): void => {
       this.writer.answered(answer, ask.ifRevision, until);
       if (answer.revision === undefined) seen.doubt(answer.sequence);
-      else this.#learn({ revision: answer.revision, value }, answer.sequence);
+      else this.#observe({ revision: answer.revision, value }, answer.sequence);
       change.settled?.(answer);
-      this.touch();
+      this.enqueue();
     };
     this.writer.begin(replica.clock.now());
     replica.outbox.writes.push({ ask, until, isPublished, answered });

@@ -44,7 +44,7 @@ describe('a heartbeat', () => {
     expect(dueAt()).toBe(-Infinity);
     read();
     await clock.advance(1_000);
-    heartbeat.wish('other');
+    heartbeat.requestRead('other');
     expect(read()).toEqual(['other']);
     expect(dueAt()).toBe(INTERVAL_MS);
   });
@@ -72,7 +72,7 @@ describe('a heartbeat', () => {
 
   it('reads the doubtful names each time', () => {
     const { heartbeat, read } = setup();
-    heartbeat.wish('job');
+    heartbeat.requestRead('job');
     expect([read(['lock']), read(['lock'])]).toEqual([['job', 'lock'], ['lock']]);
   });
 });
@@ -81,7 +81,7 @@ describe('a wish', () => {
   it('leaves at once with all others, and once', () => {
     const { heartbeat, read, dueAt } = setup();
     read();
-    for (const name of ['a', 'b', 'a']) heartbeat.wish(name);
+    for (const name of ['a', 'b', 'a']) heartbeat.requestRead(name);
     expect(dueAt()).toBe(-Infinity);
     expect(read()).toEqual(['a', 'b']);
     expect(dueAt()).toBe(INTERVAL_MS);
@@ -90,7 +90,7 @@ describe('a wish', () => {
   it('waits for the sync under way, and leaves with the next', () => {
     const { heartbeat, send, read, dueAt } = setup();
     send();
-    heartbeat.wish('a');
+    heartbeat.requestRead('a');
     expect(dueAt()).toBe(Infinity);
     heartbeat.answered(1);
     expect(dueAt()).toBe(-Infinity);
@@ -99,7 +99,7 @@ describe('a wish', () => {
 
   it('for more than 400 names leaves in several syncs, one after the other', () => {
     const { heartbeat, read, dueAt } = setup();
-    for (const name of numbered(1_000)) heartbeat.wish(name);
+    for (const name of numbered(1_000)) heartbeat.requestRead(name);
     const syncs = [400, 400, 200].map((length) => {
       expect(dueAt()).toBe(-Infinity);
       const names = read();
@@ -112,7 +112,7 @@ describe('a wish', () => {
 
   it('is granted beside 1,000 doubtful names, which wait for their turn', () => {
     const { heartbeat, read, dueAt } = setup();
-    heartbeat.wish('a');
+    heartbeat.requestRead('a');
     expect(read(numbered(1_000))).toEqual(['a', ...numbered(399)]);
     expect(dueAt()).toBe(INTERVAL_MS);
   });
@@ -120,7 +120,7 @@ describe('a wish', () => {
   it('without a name sends a sync only', () => {
     const { heartbeat, read, dueAt } = setup();
     read();
-    heartbeat.wishSync();
+    heartbeat.requestSync();
     expect(dueAt()).toBe(-Infinity);
     expect(read()).toEqual([]);
     expect(dueAt()).toBe(INTERVAL_MS);
@@ -145,7 +145,7 @@ describe('a sync that failed', () => {
   ])('$rule, with its names', ({ intervalMs, retryAt }) => {
     const { heartbeat, send, read } = setup(numbered(3));
     heartbeat.intervalMs = intervalMs;
-    heartbeat.wish('a');
+    heartbeat.requestRead('a');
     heartbeat.failed(send());
     expect(heartbeat.dueAt).toBe(retryAt);
     expect(read()).toEqual(['a', 'job-0']);

@@ -24,9 +24,9 @@ export interface Sync {
  */
 export class Heartbeat {
   /** The names of the records that the next sync is to read. */
-  readonly #wished = new Set<string>();
+  readonly #requested = new Set<string>();
   /** When the next sync leaves for what is wished, by the monotonic clock. Infinity: nothing is wished. */
-  #wishedAt = -Infinity;
+  #requestedAt = -Infinity;
   /** The sync that was sent and has neither been answered nor failed. */
   #underWay: Sync | undefined;
   /** When the last sync left that read the next third of the names, by the monotonic clock. */
@@ -64,14 +64,14 @@ export class Heartbeat {
   }
 
   /** Reads this record with the next sync, which leaves at once, or at this monotonic time at the latest. */
-  wish(name: string, at = -Infinity): void {
-    this.#wished.add(name);
-    this.#wishedAt = Math.min(this.#wishedAt, at);
+  requestRead(name: string, at = -Infinity): void {
+    this.#requested.add(name);
+    this.#requestedAt = Math.min(this.#requestedAt, at);
   }
 
   /** The next sync leaves at once. */
-  wishSync(): void {
-    this.#wishedAt = -Infinity;
+  requestSync(): void {
+    this.#requestedAt = -Infinity;
   }
 
   /** A new connection: a failed sync need not wait. */
@@ -87,7 +87,7 @@ export class Heartbeat {
   /** When the next sync leaves, by the monotonic clock. Infinity while one is under way. */
   get dueAt(): number {
     if (this.#underWay !== undefined) return Infinity;
-    return Math.max(Math.min(this.#wishedAt, this.#thirdAt + this.intervalMs), this.#retryAt);
+    return Math.max(Math.min(this.#requestedAt, this.#thirdAt + this.intervalMs), this.#retryAt);
   }
 
   /**
@@ -100,12 +100,12 @@ export class Heartbeat {
     always: readonly string[],
     isOfUse: (name: string) => boolean,
   ): Sync {
-    const wished = [...new Set([...this.#wished, ...this.#nextThird(names)])].filter(isOfUse);
+    const requested = [...new Set([...this.#requested, ...this.#nextThird(names)])].filter(isOfUse);
     // what has no place here is wished again, but not `always`: they would take the place of the others without end
-    const read = [...new Set([...wished, ...always])].slice(0, MOST_NAMES);
-    this.#wished.clear();
-    for (const name of wished.slice(MOST_NAMES)) this.#wished.add(name);
-    this.#wishedAt = this.#wished.size > 0 ? -Infinity : Infinity;
+    const read = [...new Set([...requested, ...always])].slice(0, MOST_NAMES);
+    this.#requested.clear();
+    for (const name of requested.slice(MOST_NAMES)) this.#requested.add(name);
+    this.#requestedAt = this.#requested.size > 0 ? -Infinity : Infinity;
     this.#underWay = { request: { ...leases, read }, sent: instant(this.clock), sequence: this.nextSequence() };
     this.sentAt = this.#underWay.sent.now;
     return this.#underWay;
@@ -125,8 +125,8 @@ export class Heartbeat {
   /** It is not known whether it was carried out. It is sent again, with its names. */
   failed({ request }: Sync): void {
     this.#underWay = undefined;
-    for (const name of request.read) this.wish(name);
-    this.wishSync();
+    for (const name of request.read) this.requestRead(name);
+    this.requestSync();
     this.#retryAt = this.clock.now() + Math.min(this.intervalMs / 4, LONGEST_RETRY_MS);
   }
 

@@ -64,7 +64,7 @@ export class OwnLeases {
   }
 
   /** What the next sync asks for. */
-  get wishes(): Pick<SyncRequest, 'renew' | 'grant'> {
+  get requests(): Pick<SyncRequest, 'renew' | 'grant'> {
     const ids = (mustGrant: boolean) => this.all.filter((one) => one.mustGrant === mustGrant).map(({ id }) => id);
     return { renew: ids(false), grant: ids(true) };
   }
@@ -85,7 +85,7 @@ export class OwnLeases {
     if (existing !== undefined) return existing;
     const lease = new Lease(this.newId(lifeMs));
     this.#byLife.set(lifeMs, lease);
-    this.heartbeat.wishSync();
+    this.heartbeat.requestSync();
     return lease;
   }
 
@@ -109,7 +109,7 @@ export class OwnLeases {
   }
 
   /** Ends all leases for this replica, whatever the store keeps: no run starts under them from now on. */
-  disown(): void {
+  expireAll(): void {
     for (const lease of this.all) lease.deadline = { now: -Infinity, wall: -Infinity };
     this.expire();
   }

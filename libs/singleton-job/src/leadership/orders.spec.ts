@@ -14,7 +14,7 @@ function viewAt(storeTime: number): View {
   const clock = new ManualClock();
   const view = new View('a', clock);
   const incarnation = { id: 'memory/0', since: 0, isFirst: true };
-  view.learn({ time: storeTime, incarnation, leases: new Map(), records: [] }, instant(clock));
+  view.observe({ time: storeTime, incarnation, leases: new Map(), records: [] }, instant(clock));
   return view;
 }
 
@@ -36,7 +36,7 @@ describe('a command whose answer is written', () => {
     const cancel = (): void => void (fate = 'is cancelled');
     const orders = new Orders(HOLDER, undefined);
     orders.open(command, { outcome: 'started', fields: { run }, act, cancel });
-    orders.shown({ holder: HOLDER, ...value })?.act?.();
+    orders.onRecord({ holder: HOLDER, ...value })?.act?.();
     orders.next(value.command, viewAt(storeTime));
     expect(rule.startsWith(fate)).toBe(true);
     // an old snapshot may show it again

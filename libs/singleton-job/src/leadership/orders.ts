@@ -1,6 +1,6 @@
 import { type Holder } from '../store/lease-id.js';
 import { COMMAND_MS } from './edit.js';
-import { type Command, type JobRecord, type OwnFields, shows } from './record.js';
+import { type Command, type JobRecord, type OwnFields, contains } from './record.js';
 import { type View } from './view.js';
 
 /** The answer of a leader that releases the job. */
@@ -47,12 +47,12 @@ export class Orders {
   ) {}
 
   /** The order to carry out: the record shows its answer. */
-  shown(value: JobRecord): Order | undefined {
+  onRecord(value: JobRecord): Order | undefined {
     const { pending } = this;
     if (pending === undefined || value.holder !== this.holder) return undefined;
     const answer = value.command?.id === pending.id ? value.command.outcome : undefined;
     // the next command may be there already
-    const isNext = value.command?.id !== pending.id && pending.fields !== undefined && shows(value, pending.fields);
+    const isNext = value.command?.id !== pending.id && pending.fields !== undefined && contains(value, pending.fields);
     if (answer === undefined && !isNext) return undefined;
     this.#close(pending, answer !== RELEASING);
     return answer === RELEASING ? undefined : pending;

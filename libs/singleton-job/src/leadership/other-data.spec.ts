@@ -58,7 +58,7 @@ describe('a term', () => {
     world.server.restart();
     await world.clock.advance(5_000);
     // a look while the write is open
-    a.job.election.touch();
+    a.job.election.enqueue();
     await world.clock.advance(10_000);
     expect(world.story).toEqual(['9100 a lost job: expired', '13010 b gained job: free']);
   });

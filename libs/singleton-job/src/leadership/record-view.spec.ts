@@ -16,14 +16,14 @@ it.each<[string, string | undefined, (JobRecord | undefined)[]]>([
 ])('A new leader finds the last one %s', (_which, lostLeader, values) => {
   const clock = new ManualClock();
   const seen = new RecordView({ clock, view: new View('a', clock) } as never);
-  for (const [revision, value] of values.entries()) seen.learn({ revision, value }, revision);
+  for (const [revision, value] of values.entries()) seen.observe({ revision, value }, revision);
   expect(seen.backlog().lostLeader).toBe(lostLeader);
 });
 
 it('A new leader of a job that was only paused and resumed finds that no leader has released it', () => {
   const clock = new ManualClock();
   const seen = new RecordView({ clock, view: new View('a', clock) } as never);
-  seen.learn({ revision: 1, value: { incarnation: 'memory/0' } }, 1);
+  seen.observe({ revision: 1, value: { incarnation: 'memory/0' } }, 1);
   expect(seen.backlog()).toMatchObject({ because: 'free', after: undefined });
 });
 
@@ -39,10 +39,10 @@ it.each<[string, { times?: number[]; tokens?: (number | undefined)[]; others?: n
   const view = new View('a', clock);
   const [seen, other] = [new RecordView({ view } as never), new RecordView({ view } as never)];
   const incarnation = { id: 'memory/0', since: 0, isFirst: true };
-  for (const time of times) view.learn({ time, incarnation, leases: new Map(), records: [] }, instant(clock));
+  for (const time of times) view.observe({ time, incarnation, leases: new Map(), records: [] }, instant(clock));
   for (const [i, fencingToken] of tokens.entries())
-    seen.learn({ revision: i, value: fencingToken === undefined ? undefined : { fencingToken } }, i);
-  for (const fencingToken of others) other.learn({ revision: 1, value: { fencingToken } }, 1);
+    seen.observe({ revision: i, value: fencingToken === undefined ? undefined : { fencingToken } }, i);
+  for (const fencingToken of others) other.observe({ revision: 1, value: { fencingToken } }, 1);
   void clock.block(10);
   expect(seen.nextFencingToken()).toBe(next);
 });

@@ -45,17 +45,17 @@ export class RecordView {
 
   constructor(private readonly replica: Replica) {}
 
-  learn({ revision, value, isUnreadable }: SeenRecord, sequence: number): void {
+  observe({ revision, value, isUnreadable }: SeenRecord, sequence: number): void {
     this.#metOn ??= revision;
     this.last = { revision, value, isUnreadable, isUnchanged: revision === this.#metOn };
     this.record = this.last;
     this.sequence = sequence;
     if (value === undefined) return;
     if (value.fencingToken !== undefined) this.#lastValue = value;
-    this.replica.view.meetTime(value.fencingToken ?? 0);
+    this.replica.view.noteTime(value.fencingToken ?? 0);
     if (value.holder === undefined) return;
     this.#lastLeader = replicaOf(value.holder);
-    this.replica.view.meetLife(lifeOf(leaseOf(value.holder)));
+    this.replica.view.noteTtl(lifeOf(leaseOf(value.holder)));
   }
 
   /** A write has the answer of this sequence, and may have changed the record or not. */

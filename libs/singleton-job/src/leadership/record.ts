@@ -154,6 +154,6 @@ const isJobRecord = fields<JobRecord>({
 });
 
 /** Whether the record has these fields. */
-export function shows(value: JobRecord | undefined, fields: OwnFields): boolean {
+export function contains(value: JobRecord | undefined, fields: OwnFields): boolean {
   return Object.entries(fields).every(([key, field]) => isDeepStrictEqual(value?.[key as keyof JobRecord], field));
 }

@@ -46,7 +46,7 @@ describe('the deadline of a leader', () => {
 
   it('has passed when the process ends: no run starts, also if it survives', async () => {
     const a = await world.leader();
-    a.replica.disown();
+    a.replica.expireAll();
     expect(a.job.term.isValid()).toBe(false);
     await world.clock.advance(0);
     expect(world.story).toEqual(['10 a lost job: expired', '10 a gained job: lease-ended']);

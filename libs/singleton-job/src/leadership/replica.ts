@@ -33,7 +33,7 @@ export interface ReplicaObserver {
   /** An answer of the store, which another replica may have written. */
   recordSeen?(election: Election, record: SeenRecord): void;
   /** The election has looked at what was seen. */
-  looked?(election: Election): void;
+  reconciled?(election: Election): void;
   /** The election can neither take nor keep the record. Called once until it has taken it again. */
   failed?(election: Election, error: unknown): void;
   /** Called before its records are looked at. `isNew`: it shows another incarnation than the answer before. */
@@ -84,9 +84,9 @@ export class Replica implements StoreListener {
   /** Open: syncs leave. Closing: only the last requests leave. Closed: no answer is read any more. */
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
   /** A turn is scheduled, and has not begun. */
-  #isTurnScheduled = false;
+  #isScheduled = false;
   /** A turn is under way. What changes now needs no other one: this turn sends it and sets the timer. */
-  #isInTurn = false;
+  #isReconciling = false;
   /** The timer for the next turn, and when it fires, by the monotonic clock. */
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   /** Why the last sync had no answer. Undefined: it had one. */
@@ -113,7 +113,7 @@ export class Replica implements StoreListener {
     detached(() => {
       this.parts.store.open();
     });
-    this.#scheduleTurn();
+    this.#schedule();
   }
 
   /** The election for a candidate. It does not compete yet. */
@@ -135,8 +135,8 @@ export class Replica implements StoreListener {
     if (names.length === 0) return new Map();
     const read = { names: new Set(names), found: new Map<string, SeenRecord>(), done: new AbortController() };
     this.#reads.add(read);
-    for (const name of names) this.heartbeat.wish(name);
-    this.#scheduleTurn();
+    for (const name of names) this.heartbeat.requestRead(name);
+    this.#schedule();
     await sleep(this.clock, limitMs, read.done.signal);
     this.#reads.delete(read);
     return read.found.size === read.names.size ? read.found : undefined;
@@ -157,17 +157,17 @@ export class Replica implements StoreListener {
     this.#state = 'closed';
     this.#timer?.timer.cancel();
     this.#requests.close();
-    for (const election of this.elections) election.abandon();
+    for (const election of this.elections) election.closeNow();
     for (const { done } of this.#reads) done.abort();
     await Promise.all([wasOpen ? store.close() : undefined, backup?.close()]);
   }
 
   async #sayGoodbye(): Promise<void> {
-    for (const election of this.#elections.values()) election.lookAt = -Infinity;
-    this.turn();
+    for (const election of this.#elections.values()) election.reconcileAt = -Infinity;
+    this.reconcileAll();
     await this.outbox.whenAnswered();
     // what is not released by now ends with its lease, unless something of it runs
-    for (const election of this.elections) if (election.candidate.isIdle) election.abandon();
+    for (const election of this.elections) if (election.candidate.isIdle) election.closeNow();
     const inUse = new Set(this.elections.flatMap(({ term }) => term?.lease.id ?? []));
     const revoke = this.leases.all.map(({ id }) => id).filter((id) => !inUse.has(id));
     if (revoke.length > 0) await this.parts.store.sync({ isNewcomer: false, renew: [], grant: [], revoke, read: [] });
@@ -176,60 +176,60 @@ export class Replica implements StoreListener {
   // ---- Turns
 
   /** The election is to be looked at, now or at its time. */
-  touched(election: Election): void {
+  enqueued(election: Election): void {
     if (this.#state === 'closed') {
-      election.abandon();
+      election.closeNow();
       return;
     }
     // one that was over is used again
     if (!this.#elections.has(election.name)) this.#elections.set(election.name, election);
     // a turn looks at all elections, so a run that has something to save later begins none
-    if (election.lookAt > this.clock.now()) this.#wakeAt(election.lookAt);
-    else this.#scheduleTurn();
+    if (election.reconcileAt > this.clock.now()) this.#wakeAt(election.reconcileAt);
+    else this.#schedule();
   }
 
   /** A sync leaves at once. */
   syncNow(): void {
-    this.heartbeat.wishSync();
-    this.#scheduleTurn();
+    this.heartbeat.requestSync();
+    this.#schedule();
   }
 
   /**
    * Many events of one turn of the event loop make one turn here, and what has arrived from the store is read before.
    */
-  #scheduleTurn(): void {
-    if (this.#isTurnScheduled || this.#isInTurn || this.#state === 'new' || this.#state === 'closed') return;
-    this.#isTurnScheduled = true;
+  #schedule(): void {
+    if (this.#isScheduled || this.#isReconciling || this.#state === 'new' || this.#state === 'closed') return;
+    this.#isScheduled = true;
     void detached(() =>
       this.clock.afterIo().then(() => {
-        this.#isTurnScheduled = false;
-        this.turn();
+        this.#isScheduled = false;
+        this.reconcileAll();
       }),
     );
   }
 
   /** `what`: an answer of the store, which is not read any more after the close. */
-  turn(what?: () => void): void {
+  reconcileAll(what?: () => void): void {
     if (this.#state === 'closed') return;
-    this.#isInTurn = true;
+    this.#isReconciling = true;
     try {
       what?.();
       this.backup?.takeReports();
       this.leases.expire();
       for (const election of this.#elections.values()) election.expire();
-      this.#look();
+      this.#reconcileElections();
     } finally {
-      this.#isInTurn = false;
+      this.#isReconciling = false;
     }
   }
 
-  #look(): void {
+  #reconcileElections(): void {
     const now = this.clock.now();
     const { elections } = this;
     this.#loads = undefined;
     for (const election of elections) {
-      if (election.lookAt > now) continue;
-      election.look();
+      if (election.reconcileAt > now) continue;
+      election.reconcile();
       if (election.isOver) this.#elections.delete(election.name);
     }
     this.#grantLeases();
@@ -237,13 +237,13 @@ export class Replica implements StoreListener {
     if (now >= this.heartbeat.dueAt && this.#state === 'open') void this.#sync();
     this.outbox.send();
     this.#setTimer();
-    this.backup?.tell();
+    this.backup?.send();
   }
 
   #setTimer(): void {
     let at = this.heartbeat.dueAt;
-    for (const { lookAt, term } of this.#elections.values())
-      at = Math.min(at, lookAt, term?.reclaim?.by.now ?? Infinity);
+    for (const { reconcileAt, term } of this.#elections.values())
+      at = Math.min(at, reconcileAt, term?.reclaim?.by.now ?? Infinity);
     for (const { deadline } of this.leases.all) if (deadline !== undefined) at = Math.min(at, deadline.now);
     this.#wakeAt(at);
   }
@@ -255,7 +255,7 @@ export class Replica implements StoreListener {
     const { clock } = this;
     const timer = clock.setTimer(Math.max(at - clock.now(), 0), () => {
       this.#timer = undefined;
-      this.#scheduleTurn();
+      this.#schedule();
     });
     this.#timer = { at, timer };
   }
@@ -268,7 +268,7 @@ export class Replica implements StoreListener {
     const { leases } = this;
     for (const { candidate, isWanted } of this.#elections.values()) if (isWanted) leases.of(candidate.lifeMs);
     if (leases.all.length > 0) leases.of(this.parts.lifeMs);
-    else if (this.#needsIncarnation) this.heartbeat.wishSync();
+    else if (this.#needsIncarnation) this.heartbeat.requestSync();
   }
 
   /** For a command of a replica that competes for no record. */
@@ -283,9 +283,9 @@ export class Replica implements StoreListener {
   /**
    * The process ends: no run starts from now on. If it survives that, its terms end in the next turn of the event loop.
    */
-  disown(): void {
-    this.leases.disown();
-    this.#scheduleTurn();
+  expireAll(): void {
+    this.leases.expireAll();
+    this.#schedule();
   }
 
   // ---- Heartbeat
@@ -305,8 +305,8 @@ export class Replica implements StoreListener {
     const elections = names === '*' ? this.elections : names.flatMap((name) => this.#elections.get(name) ?? []);
     if (elections.length === 0) return;
     const at = elections.some(({ isInHurry }) => isInHurry) ? -Infinity : this.heartbeat.afterHerdAt;
-    for (const { name } of elections) this.heartbeat.wish(name, at);
-    this.#scheduleTurn();
+    for (const { name } of elections) this.heartbeat.requestRead(name, at);
+    this.#schedule();
   }
 
   /** How long to wait before a take of a job. */
@@ -329,7 +329,7 @@ export class Replica implements StoreListener {
   async #sync(): Promise<void> {
     const names = [...this.#elections.keys()];
     const always = this.elections.filter(({ writer }) => writer.isDoubtful).map(({ name }) => name);
-    const { renew, grant } = this.leases.wishes;
+    const { renew, grant } = this.leases.requests;
     // who keeps no lease has one for the request only, which notes the incarnation
     const passing =
       this.leases.all.length === 0 && this.#needsIncarnation ? [this.leases.newId(this.parts.lifeMs)] : [];
@@ -340,11 +340,11 @@ export class Replica implements StoreListener {
     try {
       const result = await this.send((store) => store.sync(sync.request));
       // an answer that has not the form of one counts as a failure too
-      this.turn(() => {
+      this.reconcileAll(() => {
         this.#answered(sync, result);
       });
     } catch (error) {
-      this.turn(() => {
+      this.reconcileAll(() => {
         this.failure = error;
         this.heartbeat.failed(sync);
         this.observer.syncFailed?.(error);
@@ -359,7 +359,7 @@ export class Replica implements StoreListener {
 
   #answered(sync: Sync, result: SyncResult): void {
     const { request, sent, sequence } = sync;
-    const isNew = this.view.learn(result, sent);
+    const isNew = this.view.observe(result, sent);
     this.heartbeat.answered(this.view.replicas);
     this.failure = undefined;
     this.observer.synced?.(sync, result, isNew);
@@ -368,19 +368,19 @@ export class Replica implements StoreListener {
       // election looks at
       this.leases.incarnationChanged();
       for (const election of this.#elections.values()) election.incarnationChanged();
-      for (const name of request.read) this.heartbeat.wish(name);
+      for (const name of request.read) this.heartbeat.requestRead(name);
     } else {
       this.leases.answered(sync, result);
       for (const [index, name] of request.read.entries()) this.#seen(name, seenRecord(result.records[index]), sequence);
     }
     for (const election of this.#elections.values()) {
-      election.term?.confirmed();
-      if (this.view.hasOtherLeases) election.lookAt = -Infinity;
+      election.term?.syncAnswered();
+      if (this.view.hasOtherLeases) election.reconcileAt = -Infinity;
     }
   }
 
   #seen(name: string, record: SeenRecord, sequence: number): void {
-    this.#elections.get(name)?.learn(record, sequence);
+    this.#elections.get(name)?.observe(record, sequence);
     for (const { names, found, done } of this.#reads) {
       if (names.has(name)) found.set(name, record);
       if (names.size === found.size) done.abort();

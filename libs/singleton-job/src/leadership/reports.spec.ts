@@ -21,8 +21,8 @@ it.each([
   const told: unknown[] = [];
   const reports = reportsTo((event, payload) => told.push([event, Reflect.get(payload, 'reason')]));
   const look = { name: 'tick:job', candidate: {}, isWanted: true };
-  reports.looked({ ...look, seen: { last: { revision: 7 } }, pausedAt: 7 } as never);
-  reports.looked({ ...look, seen: { last: { revision } } } as never);
+  reports.reconciled({ ...look, seen: { last: { revision: 7 } }, pausedAt: 7 } as never);
+  reports.reconciled({ ...look, seen: { last: { revision } } } as never);
   expect(told).toEqual([
     ['jobPaused', undefined],
     ['jobResumed', reason],

@@ -14,7 +14,7 @@ import { type Term } from './term.js';
 
 type TermEvent = 'leadershipGained' | 'leadershipLost' | 'leadershipReleased';
 
-interface Told {
+interface Reported {
   readonly leader?: string | undefined;
   readonly pausedAt?: number | undefined;
 }
@@ -25,7 +25,7 @@ export class Reports implements ReplicaObserver, StoreListener {
   /** The schedule of a leader that was reported to differ, by job. */
   readonly #otherSchedules = new Map<string, string>();
   /** The replica that was told to lead, and since when the job was told to be paused. */
-  readonly #told = new WeakMap<Candidate, Told>();
+  readonly #reported = new WeakMap<Candidate, Reported>();
 
   constructor(
     private readonly parts: {
@@ -80,15 +80,15 @@ export class Reports implements ReplicaObserver, StoreListener {
   }
 
   /** Tells whom this replica follows, and whether the job is paused. */
-  looked({ name, candidate, isWanted, seen, leader, pausedAt, term }: Election): void {
+  reconciled({ name, candidate, isWanted, seen, leader, pausedAt, term }: Election): void {
     const { notify } = this.parts;
     const job = jobOf(name);
     // a record that cannot be read says nothing of a pause
     if (job === undefined || !isWanted || seen.last.isUnreadable === true) return;
-    const before: Told = this.#told.get(candidate) ?? {};
+    const before: Reported = this.#reported.get(candidate) ?? {};
     const followed = term === undefined ? (leader ?? before.leader) : undefined;
     if (followed === before.leader && pausedAt === before.pausedAt) return;
-    this.#told.set(candidate, { leader: followed, pausedAt });
+    this.#reported.set(candidate, { leader: followed, pausedAt });
     if (followed !== undefined && followed !== before.leader) notify('leaderChanged', { job, leader: followed });
     if (pausedAt === before.pausedAt) return;
     // another pause may have begun since the last look. If no replica has written since: the record is older than the

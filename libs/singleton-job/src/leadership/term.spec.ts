@@ -83,10 +83,10 @@ describe('a term', () => {
     expect([term.isValid(), term.signal.aborted, story]).toEqual([false, false, ['doubted']]);
     story.pop();
     const valid = term.untilValid().then(() => 'valid');
-    term.confirmed();
+    term.syncAnswered();
     expect(await soFar(valid)).toBe('pending');
     confirm();
-    term.confirmed();
+    term.syncAnswered();
     await expect(valid).resolves.toBe('valid');
     expect(story).toEqual(['doubted', 'doubted']);
   });
@@ -108,9 +108,9 @@ describe('the fields of a term', () => {
     const second = term.save({ schedule: 's' });
     expect([await soFar(first), await soFar(second), term.saveAt]).toEqual(['pending', 'pending', -Infinity]);
     expect([term.own, story]).toEqual([{ lastScheduledAt: 1, schedule: 's' }, ['changed', 'changed', 'changed']]);
-    term.shown({ lastScheduledAt: 1 });
+    term.onRecord({ lastScheduledAt: 1 });
     expect([await first, await soFar(second), term.saveAt]).toEqual([true, 'pending', -Infinity]);
-    term.shown({ lastScheduledAt: 1, schedule: 's' });
+    term.onRecord({ lastScheduledAt: 1, schedule: 's' });
     expect([await second, term.saveAt]).toEqual([true, Infinity]);
   });
 
@@ -121,7 +121,7 @@ describe('the fields of a term', () => {
     await clock.advance(10_500);
     term.markSent();
     term.set({ lastScheduledAt: 3 });
-    term.shown({ lastScheduledAt: 2 });
+    term.onRecord({ lastScheduledAt: 2 });
     expect([await first, await second, term.saveAt]).toEqual([true, true, 20_000]);
   });
 

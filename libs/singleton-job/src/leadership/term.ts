@@ -3,7 +3,7 @@ import { instant, type Instant } from '../base/time/clock.js';
 import { type Election } from './election.js';
 import { isBefore, type Lease } from './lease.js';
 import { type Order, Orders, RELEASING } from './orders.js';
-import { type JobRecord, type OwnFields, type SeenRecord, shows } from './record.js';
+import { type JobRecord, type OwnFields, type SeenRecord, contains } from './record.js';
 
 /** A term writes what can wait so often, all terms of a replica in one request. */
 const SAVE_MS = 10_000;
@@ -131,7 +131,7 @@ export class OwnTerm {
     this.own = { ...this.own, ...fields };
     if (this.#unsavedAt < Infinity) return;
     this.#unsavedAt = this.election.replica.clock.now();
-    this.election.touch(this.saveAt);
+    this.election.enqueue(this.saveAt);
   }
 
   /**
@@ -151,7 +151,7 @@ export class OwnTerm {
     if (this.end !== undefined) return Promise.resolve(false);
     return new Promise<boolean>((settle) => {
       this.#saves = [...this.#saves, { settle, undo }];
-      this.election.touch();
+      this.election.enqueue();
     });
   }
 
@@ -177,9 +177,9 @@ export class OwnTerm {
   }
 
   /** The record as it is. What changed while a write was under way is not in it yet. */
-  shown(value: JobRecord): void {
+  onRecord(value: JobRecord): void {
     const all = { own: this.own, saves: this.#saves, at: Infinity };
-    const sent = [all, this.#sent].find((one) => one !== undefined && shows(value, one.own));
+    const sent = [all, this.#sent].find((one) => one !== undefined && contains(value, one.own));
     if (sent === undefined) return;
     this.#unsavedAt = sent.at;
     this.#saves = this.#saves.filter((save) => !sent.saves.includes(save));
@@ -196,7 +196,7 @@ export class OwnTerm {
 
   /** Carries out the command whose answer the record shows. */
   carryOut(value: JobRecord = {}): void {
-    const order = this.orders.shown(value);
+    const order = this.orders.onRecord(value);
     if (order?.fields !== undefined) this.own = { ...this.own, ...order.fields };
     order?.act?.();
   }
@@ -225,7 +225,7 @@ export class OwnTerm {
   }
 
   /** A sync was answered. */
-  confirmed(): void {
+  syncAnswered(): void {
     for (const resolve of this.#doubts.splice(0)) resolve();
   }
 
@@ -237,7 +237,7 @@ export class OwnTerm {
     this.orders.pending?.cancel?.();
     for (const { settle } of this.#saves) settle(false);
     this.#saves = [];
-    this.confirmed();
+    this.syncAnswered();
     this.#ending.abort();
   }
 }

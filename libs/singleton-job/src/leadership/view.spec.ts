@@ -11,7 +11,7 @@ function viewOf(...answers: readonly (readonly string[])[]) {
   const view = new View('a', clock);
   for (const ids of answers) {
     const leases = new Map(ids.map((id) => [id, 1]));
-    view.learn({ time: 5_000, incarnation: INCARNATION, leases, records: [] }, instant(clock));
+    view.observe({ time: 5_000, incarnation: INCARNATION, leases, records: [] }, instant(clock));
   }
   return { clock, view };
 }
@@ -26,7 +26,7 @@ describe('what a replica has seen', () => {
     const { clock, view } = viewOf([]);
     const meet = (server: string, time: number): number => {
       const incarnation = { id: `${server}/${time}`, since: time, isFirst: false };
-      view.learn({ time, incarnation, leases: new Map(), records: [] }, instant(clock));
+      view.observe({ time, incarnation, leases: new Map(), records: [] }, instant(clock));
       return view.metAt.storeTime;
     };
     expect([meet('behind', 3_000), meet('ahead', 9_000)]).toEqual([5_000, 9_000]);

@@ -65,7 +65,7 @@ export class View {
   }
 
   /** Whether the answer shows other data than those of before. */
-  learn({ time, incarnation, leases: all }: SyncResult, sent: Instant): boolean {
+  observe({ time, incarnation, leases: all }: SyncResult, sent: Instant): boolean {
     // another program may have put something there
     const leases = new Map([...all].filter(([id]) => isLeaseId(id)));
     const areSame = leases.size === this.leases.size && [...leases.keys()].every((id) => this.leases.has(id));
@@ -79,21 +79,21 @@ export class View {
       this.metAt = { now: this.clock.now(), storeTime: Math.max(incarnation.since, earlierTime) };
     }
     this.storeTime = time;
-    this.meetTime(time);
+    this.noteTime(time);
     this.#seenAt = this.clock.now();
     this.#sent = sent;
     this.leases = leases;
     if (!areSame) this.replicas = new Set([...leases.keys()].map(replicaOf)).size;
-    for (const id of leases.keys()) this.meetLife(lifeOf(id));
+    for (const id of leases.keys()) this.noteTtl(lifeOf(id));
     return isNew && this.sawAnother;
   }
 
   /** A number that is no time is in a record of another program, and must not reach the others. */
-  meetTime(time: number): void {
+  noteTime(time: number): void {
     if (time <= MAX_TIME) this.latestTime = Math.max(this.latestTime, time);
   }
 
-  meetLife(lifeMs: number): void {
+  noteTtl(lifeMs: number): void {
     this.longestLifeMs = Math.max(this.longestLifeMs, lifeMs);
   }
 }

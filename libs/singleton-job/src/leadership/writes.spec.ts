@@ -7,7 +7,7 @@ describe('a write without an answer', () => {
     writer.begin(0);
     writer.answered({ revision: undefined, failure: new Error('lost'), sequence: 1 }, 7, 2_000);
     const isDoubtfulAfter = (storeTime: number) => {
-      writer.learn(7, storeTime);
+      writer.observe(7, storeTime);
       return writer.isDoubtful;
     };
     expect([1_999, 2_000].map(isDoubtfulAfter)).toEqual([true, false]);

@@ -69,7 +69,7 @@ export class Outbox {
     } catch (error) {
       failure = error ?? 'no reason';
     }
-    this.replica.turn(() => {
+    this.replica.reconcileAll(() => {
       observer.wrote?.(failure);
       const sequence = heartbeat.nextSequence();
       // an answer that was under way while the incarnation changed says nothing about the data of now
@@ -132,7 +132,7 @@ export class Writer {
   }
 
   /** An answer to a sync that left after the last write was answered. */
-  learn(revision: number, storeTime: number): void {
+  observe(revision: number, storeTime: number): void {
     if (storeTime >= this.#doubtEndsAt) this.#doubtEndsAt = -Infinity;
     // another replica was faster
     if (this.#failedOn !== undefined && revision !== this.#failedOn) this.#failures = 0;

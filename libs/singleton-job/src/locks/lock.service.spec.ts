@@ -206,7 +206,7 @@ describe('LockService', () => {
         const blocked = replicas.clock.block(2);
         arrive();
         for (let done = 0; done < microtasks; done++) await Promise.resolve();
-        a.replica.find(RECORD)?.touch();
+        a.replica.find(RECORD)?.enqueue();
         await blocked;
         void (await soon(result))?.release();
         await replicas.clock.advance(0);

@@ -80,7 +80,7 @@ export class Lock implements Candidate {
       this.#callers.delete(caller);
       // it competes only while a caller waits
       election.isWanted = this.#callers.size > 0;
-      election.touch();
+      election.enqueue();
     }
   }
 
@@ -97,7 +97,7 @@ export class Lock implements Candidate {
     this.owner = caller.handle = new LockHandle(term, () => this.#release(term));
   }
 
-  looked(): void {
+  reconciled(): void {
     this.#looked.notify();
   }
 
@@ -106,7 +106,7 @@ export class Lock implements Candidate {
     const election = this.#election;
     if (this.#term === term) this.owner = undefined;
     if (election.term === term) election.stepDown('stepped-down', this.parts.replica.view.replicas > 1 ? SHARE_MS : 0);
-    election.touch();
+    election.enqueue();
     return this.#looked.until(() => this.#isReleased(term), ANSWER_MS);
   }
 

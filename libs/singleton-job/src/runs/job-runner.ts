@@ -131,7 +131,7 @@ export class JobRunner implements Candidate {
     }
     await runs.whenIdle();
     this.#quit = undefined;
-    this.election?.touch();
+    this.election?.enqueue();
   }
 }
 
