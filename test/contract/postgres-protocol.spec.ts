@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { lifeOf } from '../../libs/singleton-job/src/store/lease-id.js';
+import { ttlOf } from '../../libs/singleton-job/src/store/lease-id.js';
 import { type PostgresStoreOptions } from '../../libs/singleton-job/src/store/postgres/postgres-store.js';
 import { grantSql, postgresMigrations } from '../../libs/singleton-job/src/store/postgres/schema.js';
 import {
@@ -198,7 +198,7 @@ describe('a role', () => {
     const role = newName();
     await fixture.sql(`CREATE ROLE ${role} LOGIN SUPERUSER; ALTER ROLE ${role} SET ${setting}`);
     const a = await replica({ connection: fixture.server.urlOf(role), schema: newName() });
-    for (let round = 0; round < 3; round++) expect((await a.sync({ renew: [A] })).leases.get(A)).toBe(lifeOf(A));
+    for (let round = 0; round < 3; round++) expect((await a.sync({ renew: [A] })).leases.get(A)).toBe(ttlOf(A));
     const record = await a.put();
     expect(await a.read(NAME)).toEqual([record]);
   });

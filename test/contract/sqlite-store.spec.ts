@@ -6,7 +6,7 @@ import { closeSync, copyFileSync, mkdtempSync, openSync, renameSync, rmSync, sym
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { seenRecord } from '../../libs/singleton-job/src/leadership/record.js';
+import { observedRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { openFiles } from '../../libs/singleton-job/src/store/sqlite/open-files.js';
 import {
   type DatabaseConstructor,
@@ -192,7 +192,7 @@ describe('SQLite', () => {
     await other.exec(`UPDATE singleton_job_records SET revision = ~(1 << 63) WHERE name = '${NAME}'`);
     const [bad, ...records] = await a.read(NAME, 'good:job');
     expect(records).toEqual([good]);
-    expect(seenRecord(bad)).toMatchObject({ isUnreadable: true });
+    expect(observedRecord(bad)).toMatchObject({ isUnreadable: true });
     await a.put('{}', good, { name: 'good:job' });
   });
 

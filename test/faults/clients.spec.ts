@@ -150,39 +150,36 @@ const CLIENTS: readonly Clients[] = [
 ];
 
 const LIVES = [10_000, 800];
-const forEachLife = <T>(rows: readonly T[]) => rows.flatMap((row) => LIVES.map((lifeMs) => ({ ...row, lifeMs })));
+const forEachLife = <T>(rows: readonly T[]) => rows.flatMap((row) => LIVES.map((ttlMs) => ({ ...row, ttlMs })));
 
-describe.each(forEachLife(CLIENTS))(
-  'heartbeats by $client with a lockExpiry of $lifeMs ms, to a server that',
-  (row) => {
-    const { kind, connect, lifeMs } = row;
+describe.each(forEachLife(CLIENTS))('heartbeats by $client with a lockExpiry of $ttlMs ms, to a server that', (row) => {
+  const { kind, connect, ttlMs } = row;
 
-    it.concurrent.each(FAULTS.filter(({ of = kind }) => of === kind))(
-      '$name: they fail soon, and are answered soon after it',
-      async ({ redis, begin, end, says, isKept = false }) => {
-        await using place = await startPlace(kind, redis);
-        await using network = await TcpProxy.start(place.server.port);
-        await using heartbeats = await startHeartbeats(connect(place.urlOf(portOf(network))), lifeMs);
-        const noticed = await heartbeats.during(
-          () => begin(place, network),
-          () => end(place, network),
-          0.6 * lifeMs,
-          says,
-        );
-        const { intervalMs, disconnected } = heartbeats;
-        expect(noticed.noticedMs).toBeLessThan(intervalMs + Math.min(1_500, lifeMs / 5) + SLACK_MS);
-        // a PostgreSQL takes seconds to start
-        expect(noticed.backMs).toBeLessThan((kind === 'Redis' ? 1_000 : intervalMs + 1_500) + SLACK_MS);
-        const messages = [...noticed.errors, ...disconnected].map(({ message }) => message);
-        expect(messages).toContainEqual(expect.stringMatching(says));
-        // on a busy machine an answer may take too long before or after, which ends a connection too
-        expect(messages.filter((message) => !says.test(message) && !SILENT.test(message))).toEqual([]);
-        expect(disconnected.some(({ message }) => !isKept || !SILENT.test(message))).toBe(!isKept);
-        await heartbeats.listening();
-      },
-    );
-  },
-);
+  it.concurrent.each(FAULTS.filter(({ of = kind }) => of === kind))(
+    '$name: they fail soon, and are answered soon after it',
+    async ({ redis, begin, end, says, isKept = false }) => {
+      await using place = await startPlace(kind, redis);
+      await using network = await TcpProxy.start(place.server.port);
+      await using heartbeats = await startHeartbeats(connect(place.urlOf(portOf(network))), ttlMs);
+      const noticed = await heartbeats.during(
+        () => begin(place, network),
+        () => end(place, network),
+        0.6 * ttlMs,
+        says,
+      );
+      const { intervalMs, disconnected } = heartbeats;
+      expect(noticed.noticedMs).toBeLessThan(intervalMs + Math.min(1_500, ttlMs / 5) + SLACK_MS);
+      // a PostgreSQL takes seconds to start
+      expect(noticed.backMs).toBeLessThan((kind === 'Redis' ? 1_000 : intervalMs + 1_500) + SLACK_MS);
+      const messages = [...noticed.errors, ...disconnected].map(({ message }) => message);
+      expect(messages).toContainEqual(expect.stringMatching(says));
+      // on a busy machine an answer may take too long before or after, which ends a connection too
+      expect(messages.filter((message) => !says.test(message) && !SILENT.test(message))).toEqual([]);
+      expect(disconnected.some(({ message }) => !isKept || !SILENT.test(message))).toBe(!isKept);
+      await heartbeats.listening();
+    },
+  );
+});
 
 const REPLICATED = [
   {
@@ -204,15 +201,15 @@ const REPLICATED = [
 const CASES = REPLICATED.flatMap((where) => VERSIONS.map((version) => ({ ...where, ...version })));
 
 describe.each(forEachLife(CASES))(
-  'heartbeats by $client with a lockExpiry of $lifeMs ms, to $place whose primary',
-  ({ start, connect, backMs, clients, lifeMs }) => {
+  'heartbeats by $client with a lockExpiry of $ttlMs ms, to $place whose primary',
+  ({ start, connect, backMs, clients, ttlMs }) => {
     it.concurrent.each<[string, (redis: ReplicatedRedis) => Promise<unknown>, keyof typeof backMs]>([
       ['is killed', ({ primary }) => primary.kill(), 'gone'],
       ['hangs', ({ primary }) => primary.pause(), 'gone'],
       ['is ordered to fail over', (redis) => redis.failOver(), 'served'],
     ])('%s: they are answered soon by the server that takes over', async (_, fail, primary) => {
       await using redis = await start();
-      await using heartbeats = await startHeartbeats(connect(clients, redis), lifeMs);
+      await using heartbeats = await startHeartbeats(connect(clients, redis), ttlMs);
       const { incarnation: before } = await heartbeats.answer();
       await fail(redis);
       await until('the copy has taken over', () => redis.isPromoted());
@@ -224,10 +221,10 @@ describe.each(forEachLife(CASES))(
   },
 );
 
-describe.each(LIVES)('a PostgreSQL that waits for a synchronous standby, with a lockExpiry of %i ms,', (lifeMs) => {
+describe.each(LIVES)('a PostgreSQL that waits for a synchronous standby, with a lockExpiry of %i ms,', (ttlMs) => {
   it.concurrent('has few connections, and answers again when it waits no more', async () => {
     await using place = await startPlace('PostgreSQL');
-    await using heartbeats = await startHeartbeats(place.urlOf(), lifeMs);
+    await using heartbeats = await startHeartbeats(place.urlOf(), ttlMs);
     const most = { connections: 0, waiting: 0 };
     const { errors, backMs } = await heartbeats.during(
       async () => {
@@ -262,8 +259,8 @@ function inBackground(place: Place, command: string): void {
 }
 
 /** Resolves once they are answered, and the store listens. */
-async function startHeartbeats(connection: ConnectionOptions, lifeMs: number): Promise<StoreHeartbeats> {
-  const heartbeats = new StoreHeartbeats(newStore({ projectName: 'shop', connection }), lifeMs);
+async function startHeartbeats(connection: ConnectionOptions, ttlMs: number): Promise<StoreHeartbeats> {
+  const heartbeats = new StoreHeartbeats(newStore({ projectName: 'shop', connection }), ttlMs);
   await heartbeats.answer();
   await heartbeats.listening();
   return heartbeats;

@@ -4,10 +4,10 @@ import { type Clock } from '../../libs/singleton-job/src/base/time/clock.js';
 import { sleep } from '../../libs/singleton-job/src/base/time/sleep.js';
 import { createServices, type Services } from '../../libs/singleton-job/src/control/create-services.js';
 import { JobCommands } from '../../libs/singleton-job/src/control/job-commands.js';
-import { BackupHeartbeats } from '../../libs/singleton-job/src/heartbeat-thread/backup-heartbeats.js';
+import { HeartbeatThreadSender } from '../../libs/singleton-job/src/heartbeat-thread/heartbeat-thread-sender.js';
 import { type JobRun } from '../../libs/singleton-job/src/jobs/job-run.js';
 import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
-import { type BackupReport } from '../../libs/singleton-job/src/leadership/backup.js';
+import { type HeartbeatThreadReport } from '../../libs/singleton-job/src/leadership/heartbeat-thread-link.js';
 import { jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type ReplicaObserver } from '../../libs/singleton-job/src/leadership/replica.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
@@ -47,7 +47,7 @@ export class Application {
     const observer = rules.observerOf(process);
     const times = { lockExpiry: setting.lifeMs, shutdownTimeout: chance.oneOf([3_000, 7_000]) };
     const options = resolveOptions({ projectName: 'p', store, ...times, observers: [observer] }, {}, id);
-    this.services = createServices(options, { id, clock, store, random: chance.next, backup: thread });
+    this.services = createServices(options, { id, clock, store, random: chance.next, heartbeatThread: thread });
     const { pool, replica } = this.services;
     const { observer: reports } = replica;
     // it hears of everything before the library reports it
@@ -132,9 +132,9 @@ export class Application {
 
 /** A heartbeat thread without a thread. The main thread has not taken the reports yet. */
 export function threadOf(clock: Clock, store: Store) {
-  const reports: BackupReport[] = [];
-  const report = (one: BackupReport): unknown => reports.push(one);
-  const heartbeats = new BackupHeartbeats({ clock, store, report, reportUnreachable: () => undefined });
+  const reports: HeartbeatThreadReport[] = [];
+  const report = (one: HeartbeatThreadReport): unknown => reports.push(one);
+  const heartbeats = new HeartbeatThreadSender({ clock, store, report, reportUnreachable: () => undefined });
   const [update, endLeases] = [heartbeats.receive.bind(heartbeats), heartbeats.endLeases.bind(heartbeats)];
   return { reports, update, endLeases, takeReports: () => reports.splice(0), close: () => store.close() };
 }

@@ -1,7 +1,7 @@
 import { type RunInfo } from '../../libs/singleton-job/src/base/events/run-info.js';
 import { trustedMs } from '../../libs/singleton-job/src/leadership/lease.js';
 import { jobOf, type JobRecord, jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
-import { type OwnTerm } from '../../libs/singleton-job/src/leadership/term.js';
+import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { type CasRequest } from '../../libs/singleton-job/src/store/store.js';
 import { type Observer } from './application.js';
@@ -68,11 +68,11 @@ interface Settled {
 
 /** A term that has begun. */
 interface Led {
-  readonly term: OwnTerm;
+  readonly term: Term;
   readonly process: SimulatedProcess;
   readonly beganAt: number;
   /** A newer term that it was allowed to overlap with. */
-  excusedBeside?: OwnTerm;
+  excusedBeside?: Term;
 }
 
 /** What a caller wanted. */
@@ -187,7 +187,7 @@ export class Rules {
         }
         if (event === 'runInterrupted') {
           const { term } = process.replica.find(jobRecord(payload.job)) ?? {};
-          const { occurrence } = term?.backlog.left.run ?? {};
+          const { occurrence } = term?.predecessor.fields.run ?? {};
           if (occurrence !== undefined) this.#settled(payload.job, occurrence - 1, occurrence);
         }
         if ('durationMs' in payload) this.#runEnded(process, payload);
@@ -215,7 +215,7 @@ export class Rules {
     if (end !== 'released' || !isBusy(led)) this.#forget(led);
     const election = process.replica.find(name);
     if (election === undefined) return;
-    const { value, isUnreadable } = election.seen.record ?? {};
+    const { value, isUnreadable } = election.observed.fresh ?? {};
     if (end === 'released') {
       const isWish = (call: Call): boolean => call.name === name && call.kind === 'pause' && call.at > beganAt - 3_000;
       const isMeant = !election.isWanted || process.isStopping || this.#calls.some(isWish);
@@ -225,13 +225,13 @@ export class Rules {
     }
     this.#check('L2', this.#calmMs() <= this.#boundMs, `${name}: a term ended (${String(end)}) in calm`);
     if (term.reclaim === undefined || this.#isHiddenFrom(process)) return;
-    const isOfNow = value?.incarnation === process.replica.view.incarnation.id;
+    const isOfNow = value?.incarnation === process.replica.storeView.incarnation.id;
     const isOther = value?.holder !== undefined && value.holder !== holder && isOfNow;
     const isTaken = isOther || isUnreadable === true || (value?.fencingToken ?? 0) > term.fencingToken;
     this.#check('K1', end !== 'preempted' || isTaken, `${name}: the term was lost in a new incarnation, to none`);
     // nothing has disturbed the replica since it met the incarnation, and that is long enough
     const { metAt } = process.watched;
-    const isInTime = metAt > Math.max(this.#lastFault, beganAt) && this.#t - metAt > 0.25 * term.lease.lifeMs;
+    const isInTime = metAt > Math.max(this.#lastFault, beganAt) && this.#t - metAt > 0.25 * term.lease.ttlMs;
     this.#check('K1', end !== 'expired' || !isInTime, `${name}: it ended although its replica had reached the store`);
   }
 
@@ -259,9 +259,9 @@ export class Rules {
     const isLeftBehind = term.end === 'released' && isBusy(led);
     if (process.isOver || (term.end !== undefined && !isLeftBehind)) return false;
     let { now, wall } = term.deadline;
-    const ms = trustedMs(term.lease.lifeMs);
+    const ms = trustedMs(term.lease.ttlMs);
     for (const { id, incarnation, sent } of process.thread?.reports ?? []) {
-      const isOurs = id === term.lease.id && incarnation === process.replica.view.incarnation.id;
+      const isOurs = id === term.lease.id && incarnation === process.replica.storeView.incarnation.id;
       if (isOurs && term.reclaim === undefined && sent.now + ms > now) [now, wall] = [sent.now + ms, sent.wall + ms];
     }
     return process.clock.now() < now && process.clock.wallNow() < wall;
@@ -370,7 +370,9 @@ export class Rules {
     if (isUnseen) {
       const met = server.data.noted?.id;
       this.#hiddenLossAt = this.#t;
-      this.#aware = processes.filter(({ replica: { view } }) => !view.isEmpty && view.incarnation.id !== met);
+      this.#aware = processes.filter(
+        ({ replica: { storeView } }) => !storeView.isEmpty && storeView.incarnation.id !== met,
+      );
     }
     this.dataLost(before);
   }
@@ -539,10 +541,10 @@ export class Rules {
     const isYounger = newer.process.bornAt > (losses.at(-1) ?? Infinity);
     const isUnsettled = reclaim !== undefined || syncedAt < this.#notedAt;
     const isUnseen = this.#isHiddenFrom(process) || this.#isHiddenFrom(newer.process);
-    const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + lease.lifeMs;
+    const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + lease.ttlMs;
     return this.#excuse({
       'after a loss, a new process with a shorter life':
-        isYounger && newer.term.lease.lifeMs < lease.lifeMs && isUnsettled,
+        isYounger && newer.term.lease.ttlMs < lease.ttlMs && isUnsettled,
       'suspended, and its wall clock was set meanwhile': syncedAt < suspendedAt && wallSteppedAt >= suspendedAt,
       'clock of the store set ahead, until the next sync': sureAt < this.#jumpedAheadAt,
       'record deleted, until it is read': (watched.seenAt.get(name) ?? -Infinity) < lostAloneAt,

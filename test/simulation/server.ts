@@ -1,4 +1,4 @@
-import { type JobRecord, seenRecord } from '../../libs/singleton-job/src/leadership/record.js';
+import { type JobRecord, observedRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { type SyncRequest, type SyncResult } from '../../libs/singleton-job/src/store/store.js';
 import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
@@ -21,6 +21,6 @@ export class SimulatedServer extends FaultyServer {
 
   /** What the record says. */
   look(name: string): JobRecord | undefined {
-    return seenRecord(this.data.records.get(name)).value;
+    return observedRecord(this.data.records.get(name)).value;
   }
 }

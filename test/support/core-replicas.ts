@@ -1,11 +1,11 @@
-import { type HeartbeatBackup } from '../../libs/singleton-job/src/leadership/backup.js';
 import { type Candidate } from '../../libs/singleton-job/src/leadership/candidate.js';
 import { type Election } from '../../libs/singleton-job/src/leadership/election.js';
+import { type HeartbeatThreadPort } from '../../libs/singleton-job/src/leadership/heartbeat-thread-link.js';
 import { type Answer } from '../../libs/singleton-job/src/leadership/orders.js';
-import { type Backlog } from '../../libs/singleton-job/src/leadership/record-view.js';
-import { type Command, type JobRecord, type OwnFields } from '../../libs/singleton-job/src/leadership/record.js';
+import { type Predecessor } from '../../libs/singleton-job/src/leadership/record-view.js';
+import { type Command, type JobRecord, type LeaderFields } from '../../libs/singleton-job/src/leadership/record.js';
 import { Replica } from '../../libs/singleton-job/src/leadership/replica.js';
-import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
+import { type TermHandle } from '../../libs/singleton-job/src/leadership/term.js';
 import { MemoryStore } from '../../libs/singleton-job/src/store/memory.js';
 import {
   type CasRequest,
@@ -70,10 +70,10 @@ export class WatchedStore extends MemoryStore {
 
 /** A job or a lock that only leads. */
 export class TestCandidate implements Candidate {
-  readonly isSpread: boolean;
+  readonly isBalanced: boolean;
   readonly forgetAfterMs?: number;
   isIdle = true;
-  terms: Term[] = [];
+  terms: TermHandle[] = [];
   readonly election: Election;
 
   constructor(
@@ -81,16 +81,16 @@ export class TestCandidate implements Candidate {
     readonly replica: Replica,
     private readonly say: (what: string) => unknown,
     kind: 'job' | 'lock' = 'job',
-    readonly lifeMs = LIFE_MS,
+    readonly ttlMs = LIFE_MS,
   ) {
-    this.isSpread = kind === 'job';
+    this.isBalanced = kind === 'job';
     if (kind === 'lock') this.forgetAfterMs = 24 * 3_600_000;
     this.election = replica.electionFor(this);
     this.election.compete();
   }
 
   /** The present term, or the last. */
-  get term(): Term {
+  get term(): TermHandle {
     const term = this.terms.at(-1);
     if (term === undefined) throw new Error('it has not led yet');
     return term;
@@ -105,13 +105,13 @@ export class TestCandidate implements Candidate {
     };
   }
 
-  inherit = ({ left }: Backlog): OwnFields => left;
+  inherit = ({ fields }: Predecessor): LeaderFields => fields;
 
-  lead(term: Term): void {
+  lead(term: TermHandle): void {
     this.terms.push(term);
   }
 
-  trigger(term: Term, id: string): Answer {
+  trigger(term: TermHandle, id: string): Answer {
     const run = { startedAt: term.storeNow(), by: id };
     const act = () => this.say(`ran ${id}`);
     const cancel = () => this.say(`cancelled ${id}`);
@@ -165,24 +165,24 @@ export class CoreReplicas {
   add(
     id: string,
     {
-      backup,
+      heartbeatThread,
       random = 0,
-      lifeMs = LIFE_MS,
-    }: { readonly backup?: HeartbeatBackup; readonly random?: number; readonly lifeMs?: number } = {},
+      ttlMs = LIFE_MS,
+    }: { readonly heartbeatThread?: HeartbeatThreadPort; readonly random?: number; readonly ttlMs?: number } = {},
   ) {
     const { clock } = this;
     const say = (what: string): number => this.story.push(`${clock.now()} ${id} ${what}`);
     const store = new WatchedStore(this.server);
     const replica = new Replica({
       id,
-      lifeMs,
-      heartbeatIntervalMs: lifeMs * 0.3,
+      ttlMs: ttlMs,
+      heartbeatIntervalMs: ttlMs * 0.3,
       store,
       clock,
       random: () => random,
-      backup,
+      heartbeatThread,
       observer: {
-        gained: ({ name, backlog }) => say(`gained ${name}: ${backlog.because}`),
+        gained: ({ name, predecessor }) => say(`gained ${name}: ${predecessor.reason}`),
         lost: ({ name }, how) => say(`lost ${name}: ${how}`),
         released: ({ name }, { reason, confirmed, runInFlight }) =>
           say(`released ${name}: ${reason}${runInFlight ? ', during a run' : confirmed ? '' : ', not confirmed'}`),
@@ -191,8 +191,8 @@ export class CoreReplicas {
     });
     this.#replicas.push(replica);
     replica.open();
-    const compete = (name: string, kind?: 'job' | 'lock', lifeMs?: number): TestCandidate =>
-      new TestCandidate(name, replica, say, kind, lifeMs);
+    const compete = (name: string, kind?: 'job' | 'lock', ttlMs?: number): TestCandidate =>
+      new TestCandidate(name, replica, say, kind, ttlMs);
     return { replica, store, compete };
   }
 

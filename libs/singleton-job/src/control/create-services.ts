@@ -4,7 +4,7 @@ import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Clock } from '../base/time/clock.js';
 import { InProcessClock, SystemClock } from '../base/time/system-clock.js';
 import { HeartbeatThread } from '../heartbeat-thread/heartbeat-thread.js';
-import { type HeartbeatBackup } from '../leadership/backup.js';
+import { type HeartbeatThreadPort } from '../leadership/heartbeat-thread-link.js';
 import { Replica } from '../leadership/replica.js';
 import { Reports } from '../leadership/reports.js';
 import { LockService } from '../locks/lock.service.js';
@@ -32,7 +32,7 @@ interface ServiceParts {
   /** @default no log */
   readonly log?: LogSink;
   /** @default the heartbeat thread, if the options want one */
-  readonly backup?: HeartbeatBackup | undefined;
+  readonly heartbeatThread?: HeartbeatThreadPort | undefined;
 }
 
 /** The services of one process of the application. Jobs and `LockService` share its store and its connections. */
@@ -64,25 +64,25 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   const interceptors: RunInterceptor[] = [];
   const server = serverOf(options);
   const { enabled, heartbeatThread: threadOptions, crashHandover } = options;
-  const disown = (): void => {
+  const expireLeases = (): void => {
     replica.expireAll();
   };
   // it is started before the jobs
-  const heartbeatThread =
+  const ownThread =
     enabled && server !== undefined && threadOptions !== undefined
-      ? new HeartbeatThread({ notify, disown, storeOptions: server, options: threadOptions, crashHandover })
+      ? new HeartbeatThread({ notify, expireLeases, storeOptions: server, options: threadOptions, crashHandover })
       : undefined;
-  const { backup = heartbeatThread } = parts;
+  const { heartbeatThread = ownThread } = parts;
   const scheduleOf = (job: string): string | undefined => pool.find(job)?.job.schedule.description;
   const reports = new Reports({ clock, notify, storeName: store.name, scheduleOf });
   store.addListener(reports);
-  const timing = { lifeMs: lockExpiryMs, heartbeatIntervalMs };
-  const replica: Replica = new Replica({ store, clock, random, id, ...timing, observer: reports, backup });
+  const timing = { ttlMs: lockExpiryMs, heartbeatIntervalMs };
+  const replica: Replica = new Replica({ store, clock, random, id, ...timing, observer: reports, heartbeatThread });
   const pool: JobPool = new JobPool(options, { clock, replica, notify, interceptors });
   const registry = new SingletonJobRegistry(options, pool, replica, statistics);
   const health = new SingletonJobHealth(options, pool, replica, reports.outages);
   const locks = new LockService({ options, replica, storeName: store.name });
-  return { replica, pool, registry, health, locks, heartbeatThread, observers, interceptors };
+  return { replica, pool, registry, health, locks, heartbeatThread: ownThread, observers, interceptors };
 }
 
 /** So many replicas of this process are remembered, also of earlier applications. A test may start thousands. */

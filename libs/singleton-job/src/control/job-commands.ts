@@ -65,14 +65,14 @@ export class JobCommands {
     this.#edits += 1;
     // if this replica will not compete for the job, it forgets the election when it is used no more
     const election = job.election ?? replica.electionFor(job);
-    return [election, replica.view, `${replica.id}#${this.#edits}`, done];
+    return [election, replica.storeView, `${replica.id}#${this.#edits}`, done];
   }
 
   async #edit<T>(edit: SteeringEdit & Edit<T>): Promise<T | undefined> {
     const { replica } = this;
     const { election } = edit;
     const result = replica.isClosing ? undefined : await election.edit(edit);
-    if (election.seen.last.isUnreadable !== true) return result;
+    if (election.observed.last.isUnreadable !== true) return result;
     throw unreadable(election.name, replica.storeName);
   }
 

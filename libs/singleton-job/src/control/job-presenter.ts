@@ -25,7 +25,7 @@ export class JobPresenter {
     const { job, runs, election } = runner;
     const { activeTerm: term, pausedAt, leader = null } = election ?? {};
     return {
-      ...this.#planOf(job, pausedAt, runs.isBusy ? undefined : term?.own.run),
+      ...this.#planOf(job, pausedAt, runs.isBusy ? undefined : term?.fields.run),
       lockExpiryMs: job.lockExpiryMs,
       timeoutMs: job.timeoutMs ?? null,
       role: this.#roleOf(runner),
@@ -49,9 +49,9 @@ export class JobPresenter {
   /** As its record shows it. */
   overviewOf(job: Job, record = ABSENT): JobOverview {
     const { holder, pausedAt, run } = record.value ?? {};
-    const ownership = decide.ownership(record, this.replica.view);
+    const ownership = decide.ownership(record, this.replica.storeView);
     const isLed =
-      ownership === 'held' || (ownership === 'stray' && this.replica.find(jobRecord(job.name))?.term !== undefined);
+      ownership === 'held' || (ownership === 'orphan' && this.replica.find(jobRecord(job.name))?.term !== undefined);
     const leader = isLed && holder !== undefined ? replicaOf(holder) : null;
     return { ...this.#planOf(job, pausedAt, run), leader, lastRun: run === undefined ? null : shown(run) };
   }

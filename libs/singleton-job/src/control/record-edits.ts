@@ -1,9 +1,9 @@
-import { isOfNow, isSettled } from '../leadership/decide.js';
+import { isCurrent, isSettled } from '../leadership/decide.js';
 import { type Edit } from '../leadership/edit.js';
 import { type Election } from '../leadership/election.js';
 import { isAwaited } from '../leadership/orders.js';
 import { type Command, type JobRecord } from '../leadership/record.js';
-import { type View } from '../leadership/view.js';
+import { type StoreView } from '../leadership/view.js';
 import { type Holder, replicaOf } from '../store/lease-id.js';
 
 /** How the leader has answered a command. */
@@ -29,7 +29,7 @@ export class SteeringEdit {
 
   constructor(
     readonly election: Election,
-    protected readonly view: View,
+    protected readonly view: StoreView,
     readonly id: Command['id'],
     /** What becomes of the job, for messages. */
     readonly done: 'triggered' | 'released' | 'paused' | 'resumed',
@@ -86,7 +86,7 @@ export class CommandEdit extends SteeringEdit implements Edit<CommandResult> {
   /** There is no leader, not even one that writes its record again after a restart of the store. */
   #isFree(record: JobRecord): boolean {
     const { election, view } = this;
-    return record.holder === undefined || (isOfNow(record, view) && election.leader === undefined);
+    return record.holder === undefined || (isCurrent(record, view) && election.leader === undefined);
   }
 }
 

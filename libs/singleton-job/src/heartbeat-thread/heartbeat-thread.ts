@@ -6,7 +6,11 @@ import { messageOf } from '../base/errors/message-of.js';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type Notify } from '../base/events/events.js';
 import { heartbeatThreadFailed } from '../base/events/warnings.js';
-import { type BackupReport, type BackupState, type HeartbeatBackup } from '../leadership/backup.js';
+import {
+  type HeartbeatThreadReport,
+  type HeartbeatThreadState,
+  type HeartbeatThreadPort,
+} from '../leadership/heartbeat-thread-link.js';
 import { type StoreOptions } from '../store/open-store.js';
 import { programFile } from './program-file.js';
 import {
@@ -34,12 +38,12 @@ interface HeartbeatThreadParts {
   /** Whether the thread ends the leases when the process ends by itself: the option `crashHandover`. */
   readonly crashHandover: boolean;
   /** Called when the process ends: no run starts from now on. */
-  readonly disown: () => void;
+  readonly expireLeases: () => void;
   readonly notify: Notify;
 }
 
-/** The worker thread that sends heartbeats while this one is blocked: see `BackupHeartbeats`. */
-export class HeartbeatThread implements HeartbeatBackup {
+/** The worker thread that sends heartbeats while this one is blocked: see `HeartbeatThreadSender`. */
+export class HeartbeatThread implements HeartbeatThreadPort {
   readonly #channel = new MessageChannel();
   readonly #ended = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   /** Undefined: it has not started, or is over. */
@@ -78,14 +82,15 @@ export class HeartbeatThread implements HeartbeatBackup {
     }
   }
 
-  update(state: BackupState): void {
+  update(state: HeartbeatThreadState): void {
     this.#channel.port1.postMessage(state);
   }
 
-  takeReports(): readonly BackupReport[] {
-    const reports: BackupReport[] = [];
+  takeReports(): readonly HeartbeatThreadReport[] {
+    const reports: HeartbeatThreadReport[] = [];
     // messages that have arrived can be read although the event loop has not turned since the block
-    const next = (): { readonly message: BackupReport } | undefined => receiveMessageOnPort(this.#channel.port1);
+    const next = (): { readonly message: HeartbeatThreadReport } | undefined =>
+      receiveMessageOnPort(this.#channel.port1);
     for (let report = next(); report !== undefined; report = next()) reports.push(report.message);
     return reports;
   }
@@ -113,7 +118,7 @@ export class HeartbeatThread implements HeartbeatBackup {
   readonly #onExit = (): void => {
     // Some code emits 'exit' by hand, in a process that lives on. Node sets this field before it emits the event.
     if (Reflect.get(process, '_exiting') === false) return;
-    this.parts.disown();
+    this.parts.expireLeases();
     this.#channel.port1.postMessage(PROCESS_ENDS);
     Atomics.wait(new Int32Array(this.#ended), 0, 0, EXIT_WAIT_MS);
   };

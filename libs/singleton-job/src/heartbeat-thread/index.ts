@@ -5,9 +5,9 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { SystemClock } from '../base/time/system-clock.js';
-import { type BackupState } from '../leadership/backup.js';
+import { type HeartbeatThreadState } from '../leadership/heartbeat-thread-link.js';
 import { type ConnectionOptions, openStore, type ReadConnection } from '../store/open-store.js';
-import { BackupHeartbeats } from './backup-heartbeats.js';
+import { HeartbeatThreadSender } from './heartbeat-thread-sender.js';
 import {
   HEARTBEAT_THREAD,
   type HeartbeatThreadData,
@@ -36,7 +36,7 @@ function askMainThread(main: MessagePort, first: ConnectionOptions): ReadConnect
 
 async function run({ storeOptions, isReadAnew, port, ended }: HeartbeatThreadData, main: MessagePort): Promise<void> {
   const readConnection = isReadAnew ? askMainThread(main, storeOptions.connection) : undefined;
-  const heartbeats = new BackupHeartbeats({
+  const heartbeats = new HeartbeatThreadSender({
     // only the main thread needs messages
     store: await openStore({ ...storeOptions, readConnection, subscribes: false }),
     clock: new SystemClock(),
@@ -49,7 +49,7 @@ async function run({ storeOptions, isReadAnew, port, ended }: HeartbeatThreadDat
     Atomics.store(new Int32Array(ended), 0, 1);
     Atomics.notify(new Int32Array(ended), 0);
   };
-  port.on('message', (message: BackupState | typeof PROCESS_ENDS) => {
+  port.on('message', (message: HeartbeatThreadState | typeof PROCESS_ENDS) => {
     if (message === PROCESS_ENDS) void heartbeats.endLeases().then(wakeMainThread);
     else heartbeats.receive(message);
   });

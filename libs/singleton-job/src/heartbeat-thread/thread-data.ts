@@ -12,7 +12,7 @@ export interface HeartbeatThreadData {
   readonly storeOptions: Omit<StoreOptions, 'readConnection' | 'subscribes'>;
   /** Whether the thread asks the main thread for the connection of each client: see {@link WANTS_CONNECTION}. */
   readonly isReadAnew: boolean;
-  /** Receives `BackupState` and {@link PROCESS_ENDS}, sends `BackupReport`. */
+  /** Receives `HeartbeatThreadState` and {@link PROCESS_ENDS}, sends `HeartbeatThreadReport`. */
   readonly port: MessagePort;
   /** An `Int32Array` of length 1, on which the main thread waits after {@link PROCESS_ENDS}. */
   readonly ended: SharedArrayBuffer;

@@ -1,8 +1,8 @@
 import { type Reason } from '../base/events/events.js';
 import { type Answer } from './orders.js';
-import { type Backlog } from './record-view.js';
-import { type OwnFields } from './record.js';
-import { type Term } from './term.js';
+import { type Predecessor } from './record-view.js';
+import { type LeaderFields } from './record.js';
+import { type TermHandle } from './term.js';
 
 /** What one replica is elected for: a job, or a lock. */
 export interface Candidate {
@@ -12,24 +12,24 @@ export interface Candidate {
    * Replicas even out how many of these each leads: one that leads more takes later. False: it is looked at and taken
    * at once, because a caller waits.
    */
-  readonly isSpread: boolean;
+  readonly isBalanced: boolean;
   /**
    * The store may forget the record so long after its last write. One that is held for longer is written again before.
    * Left out: never.
    */
   readonly forgetAfterMs?: number;
   /** `lockExpiry`. */
-  readonly lifeMs: number;
+  readonly ttlMs: number;
   /** Nothing of it runs, and no run is about to start. After a change to true it calls `Election.touch`. */
   readonly isIdle: boolean;
   /** The fields that a take writes, made from what earlier leaders left. Left out: none. */
-  inherit?(backlog: Backlog): OwnFields;
+  inherit?(predecessor: Predecessor): LeaderFields;
   /** A term begins. Its signal tells the end. */
-  lead(term: Term): void;
+  lead(term: TermHandle): void;
   /** Starts nothing more in this term, which is released as soon as it is idle. Left out: it starts nothing. */
   drain?(reason: Reason<'leadershipReleased'>): void;
   /** A caller wants a run now: the answer, and what is done when the record shows it. Left out: there are no runs. */
-  trigger?(term: Term, commandId: string): Answer;
+  trigger?(term: TermHandle, commandId: string): Answer;
   /** The election has looked at what was seen. */
   reconciled?(): void;
 }

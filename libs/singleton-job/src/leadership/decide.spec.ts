@@ -1,34 +1,34 @@
 import { describe, expect, it } from '@jest/globals';
 import * as decide from './decide.js';
 import { type Order } from './orders.js';
-import { ABSENT, type JobRecord, type OwnFields, type SeenRecord, seenRecord } from './record.js';
+import { ABSENT, type JobRecord, type LeaderFields, type ObservedRecord, observedRecord } from './record.js';
 
 /** A new process `a`, in an incarnation that began at 1,000 by the clock of the store. */
 const STORE: decide.SeenStore = {
   replicaId: 'a',
   incarnation: { id: 'now', since: 1_000, isFirst: false },
-  metAt: { now: 50, storeTime: 5_000 },
-  sawAnother: false,
-  longestLifeMs: 10_000,
+  observedAt: { now: 50, storeTime: 5_000 },
+  hasChanged: false,
+  maxTtlMs: 10_000,
   leases: new Map(['a.1@10000', 'b.1@10000'].map((lease) => [lease, 4_000])),
 };
 const FIRST = { incarnation: { ...STORE.incarnation, isFirst: true } };
-const SAW_ANOTHER = { sawAnother: true };
-const UNREADABLE: SeenRecord = { ...ABSENT, isUnreadable: true };
+const SAW_ANOTHER = { hasChanged: true };
+const UNREADABLE: ObservedRecord = { ...ABSENT, isUnreadable: true };
 
-function record(value: JobRecord, revision = 1_100): SeenRecord {
+function record(value: JobRecord, revision = 1_100): ObservedRecord {
   return { revision, value };
 }
 
 describe('a record', () => {
   const of = (holder: string, incarnation = 'now') => record({ holder, incarnation });
 
-  it.each<[string, string, SeenRecord]>([
+  it.each<[string, string, ObservedRecord]>([
     ['free', 'no holder', record({ incarnation: 'now' })],
     ['held', 'a replica that is alive', of('b.1@10000#1')],
     ['free', 'a replica whose lease has ended', of('b.2@10000#1')],
     ['free', 'a replica that wrote it in an older incarnation', of('b.1@10000#1', 'old')],
-    ['stray', 'an own attempt without a term', of('a.1@10000#6')],
+    ['orphan', 'an own attempt without a term', of('a.1@10000#6')],
     ['free', 'an own attempt whose lease has ended', of('a.2@10000#7')],
     ['free', 'an own attempt of an older incarnation', of('a.1@10000#6', 'old')],
   ])('is %s if it names %s', (is, _by, seen) => {
@@ -38,27 +38,27 @@ describe('a record', () => {
 
 describe('the value of a record', () => {
   it.each(['{', '5', 'null', '[]'])('cannot be read if it is %s', (value) => {
-    expect(seenRecord({ revision: 1, value })).toEqual(UNREADABLE);
+    expect(observedRecord({ revision: 1, value })).toEqual(UNREADABLE);
   });
 });
 
 describe('the grace period', () => {
-  const times = { now: 100, storeNow: 1_250, lifeMs: 10_000 };
+  const times = { now: 100, storeNow: 1_250, ttlMs: 10_000 };
   const bySince = times.now + STORE.incarnation.since + 10_000 - times.storeNow;
-  const byOwnClock = STORE.metAt.now + 10_000;
+  const byOwnClock = STORE.observedAt.now + 10_000;
   const older = record({ holder: 'b.1@10000#1', incarnation: 'old' });
   const ofNow = record({ incarnation: 'now' });
   const released = record({ incarnation: 'old' });
   const unchanged = { ...ofNow, isUnchanged: true };
-  const steered = record({ incarnation: 'now', steeredIn: 'now' });
+  const steered = record({ incarnation: 'now', commandedIn: 'now' });
 
-  it.each<[string, number, SeenRecord, object]>([
+  it.each<[string, number, ObservedRecord, object]>([
     ['ends for a new process one life after the incarnation began', bySince, older, {}],
     ['ends one life after it met the incarnation, if that is sooner', byOwnClock, older, { storeNow: 900 }],
     ['holds for a record that is absent', bySince, ABSENT, {}],
     ['holds for a record that was released before', bySince, released, {}],
-    ['lasts for the longest life that was met', bySince + 20_000, older, { longestLifeMs: 30_000 }],
-    ['lasts for the life of the job at least', bySince + 50_000, older, { lifeMs: 60_000 }],
+    ['lasts for the longest life that was met', bySince + 20_000, older, { maxTtlMs: 30_000 }],
+    ['lasts for the life of the job at least', bySince + 50_000, older, { ttlMs: 60_000 }],
     ['is not for a record of this incarnation', -Infinity, ofNow, {}],
     ['is not for an absent record in a first start', -Infinity, ABSENT, FIRST],
     ['is not for a record without a holder in a first start', -Infinity, released, FIRST],
@@ -67,7 +67,7 @@ describe('the grace period', () => {
     expect(decide.graceEndsAt(seen, { ...STORE, ...but }, { ...times, ...but })).toBe(end);
   });
 
-  it.each<[string, number, SeenRecord, object]>([
+  it.each<[string, number, ObservedRecord, object]>([
     ['counts from the own clock: a server of before may come back', byOwnClock, older, { storeNow: 99_000 }],
     ['is not for a record that was written since this one was met', -Infinity, ofNow, {}],
     ['is for a record that was written before', byOwnClock, unchanged, {}],
@@ -95,7 +95,7 @@ describe('claims are lost', () => {
   const older = record({ fencingToken: 1, incarnation: 'old' });
   const ofNow = record({ fencingToken: 1, incarnation: 'now' });
 
-  it.each<[string, number, SeenRecord, number]>([
+  it.each<[string, number, ObservedRecord, number]>([
     ['up to the take, of a record that is absent', 6_000, ABSENT, 6_000],
     ['up to the clock of the store before, if that was ahead', 5_000, ABSENT, 1_250],
     ['up to the take, of a record that no leader has written', 6_000, record({ pausedAt: 1 }), 6_000],
@@ -106,7 +106,7 @@ describe('claims are lost', () => {
   });
 
   it('up to when the incarnation was met, if data of before may have come back', () => {
-    const until = (seen: SeenRecord) => decide.claimsLostUntil(seen, { ...STORE, ...SAW_ANOTHER }, 0);
+    const until = (seen: ObservedRecord) => decide.claimsLostUntil(seen, { ...STORE, ...SAW_ANOTHER }, 0);
     expect([until(ofNow), until({ ...ofNow, isUnchanged: true })]).toEqual([0, 5_000]);
   });
 });
@@ -122,7 +122,7 @@ describe('what earlier leaders leave', () => {
     { ...claimed, startedAt: 30, occurrence: 50 },
   ];
 
-  it.each<[string, JobRecord, { fencingToken?: number } & OwnFields, object]>([
+  it.each<[string, JobRecord, { fencingToken?: number } & LeaderFields, object]>([
     ['is in the record', { fencingToken: 5, lastScheduledAt: 4, run }, {}, { lastScheduledAt: 4, run }],
     ['is the newest occurrence of the record', { lastScheduledAt: 5 }, { lastScheduledAt: 4 }, { lastScheduledAt: 5 }],
     ['is the newest occurrence remembered', { lastScheduledAt: 4 }, { lastScheduledAt: 5 }, { lastScheduledAt: 5 }],
@@ -139,7 +139,7 @@ describe('what earlier leaders leave', () => {
     ['is a claim without an answer that arrived', { fencingToken: 5, run: claimed }, outlived, { run: claimed }],
     ['is so with an earlier time, if the clock was set back', { run: setBack }, { run: before }, { run: setBack }],
   ])('%s', (_rule, value, { fencingToken = 0, ...own }, left) => {
-    expect(decide.leftBehind(value, { own, fencingToken })).toEqual(left);
+    expect(decide.leftBehind(value, { fields: own, fencingToken })).toEqual(left);
   });
 });
 
@@ -163,10 +163,10 @@ describe('a term', () => {
   const taken = { holder: 'b.1@10000#1', fencingToken: 70, incarnation: 'now' };
   const takenByOneThatIsGone = record({ ...taken, holder: 'c.1@10000#1', fencingToken: 69 });
   const reclaim = { by: { now: 900, wall: 900 }, before: ABSENT };
-  const step = (seen: SeenRecord, mustReclaim: boolean) =>
-    decide.termStep({ holder, fencingToken: 70, own: {}, reclaim: mustReclaim ? reclaim : undefined }, seen, STORE);
+  const step = (seen: ObservedRecord, mustReclaim: boolean) =>
+    decide.termStep({ holder, fencingToken: 70, fields: {}, reclaim: mustReclaim ? reclaim : undefined }, seen, STORE);
 
-  it.each<[string, decide.TermStep, SeenRecord]>([
+  it.each<[string, decide.TermStep, ObservedRecord]>([
     ['goes on while the record names it', 'serve', record(ours)],
     ['is lost when another has taken the record', 'lost', record(taken)],
     ['is lost when another has taken the record and is gone', 'lost', takenByOneThatIsGone],
@@ -178,7 +178,7 @@ describe('a term', () => {
     expect(step(seen, false)).toBe(expected);
   });
 
-  it.each<[string, decide.TermStep, SeenRecord]>([
+  it.each<[string, decide.TermStep, ObservedRecord]>([
     ['writes its record again', 'reclaim', older],
     ['writes a record that is gone again', 'reclaim', ABSENT],
     ['writes over the leader of an old snapshot', 'reclaim', record({ ...taken, incarnation: 'old' })],
@@ -200,19 +200,29 @@ describe('a write of a term', () => {
   const answered = { ...command, outcome: 'started' };
   const own = { schedule: 's' };
   const [older, newer] = [record({ pausedAt: 1 }, 900), record(own, 1_200)];
-  const write = (there: SeenRecord, { before = ABSENT, ...term }: { order?: Order; before?: SeenRecord }) => {
+  const write = (there: ObservedRecord, { before = ABSENT, ...term }: { order?: Order; before?: ObservedRecord }) => {
     const reclaim = { by: { now: 900, wall: 900 }, before };
-    return decide.recordOfTerm(there, { holder: 'h', fencingToken: 7, own: {}, reclaim, ...term }, term.order, 'now');
+    return decide.recordOfTerm(
+      there,
+      { holder: 'h', fencingToken: 7, fields: {}, reclaim, ...term },
+      term.order,
+      'now',
+    );
   };
 
   it.each<[string, JobRecord, object, JobRecord]>([
-    ['keeps what others have written', { pausedAt: 5, schedule: 'o' }, { own }, { pausedAt: 5, schedule: 's' }],
-    ['answers the command, with what that needs', { command }, { own: { run: {} }, order }, { run, command: answered }],
+    ['keeps what others have written', { pausedAt: 5, schedule: 'o' }, { fields: own }, { pausedAt: 5, schedule: 's' }],
+    [
+      'answers the command, with what that needs',
+      { command },
+      { fields: { run: {} }, order },
+      { run, command: answered },
+    ],
     ['leaves another command alone', { command: other }, { order }, { run, command: other }],
     ['is on what is there, if that is newer', { schedule: 's' }, { before: older }, { schedule: 's' }],
     ['brings no old pause back with a snapshot', { pausedAt: 5 }, { before: newer }, { schedule: 's' }],
-    ['keeps a pause of this incarnation', { pausedAt: 5, steeredIn: 'now' }, { before: newer }, { pausedAt: 5 }],
-    ['keeps no pause of another', { pausedAt: 5, steeredIn: 'old' }, { before: newer }, { schedule: 's' }],
+    ['keeps a pause of this incarnation', { pausedAt: 5, commandedIn: 'now' }, { before: newer }, { pausedAt: 5 }],
+    ['keeps no pause of another', { pausedAt: 5, commandedIn: 'old' }, { before: newer }, { schedule: 's' }],
   ])('%s', (_rule, there, term, value) => {
     expect(write(record(there), term)).toEqual({ holder: 'h', fencingToken: 7, incarnation: 'now', ...value });
   });

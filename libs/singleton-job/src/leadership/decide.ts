@@ -4,18 +4,21 @@
  */
 import { leaseOf, replicaOf } from '../store/lease-id.js';
 import { type Order } from './orders.js';
-import { type JobRecord, KEPT_VERSIONS, type OwnFields, type RunFacts, type SeenRecord } from './record.js';
-import { type OwnTerm, type Term } from './term.js';
-import { type View } from './view.js';
+import { type JobRecord, KEPT_VERSIONS, type LeaderFields, type RunFacts, type ObservedRecord } from './record.js';
+import { type Term, type TermHandle } from './term.js';
+import { type StoreView } from './view.js';
 
 /** What was seen of the store. */
-export type SeenStore = Pick<View, 'replicaId' | 'incarnation' | 'metAt' | 'sawAnother' | 'longestLifeMs' | 'leases'>;
+export type SeenStore = Pick<
+  StoreView,
+  'replicaId' | 'incarnation' | 'observedAt' | 'hasChanged' | 'maxTtlMs' | 'leases'
+>;
 
 /** What a replica knows of a term of its own, beside the record. */
-type TermFacts = Pick<OwnTerm, 'holder' | 'fencingToken' | 'own' | 'reclaim'>;
+type TermFacts = Pick<Term, 'holder' | 'fencingToken' | 'fields' | 'reclaim'>;
 
 /** Whether the holder has written the record in the present incarnation. */
-export function isOfNow(value: JobRecord | undefined, { incarnation }: Pick<SeenStore, 'incarnation'>): boolean {
+export function isCurrent(value: JobRecord | undefined, { incarnation }: Pick<SeenStore, 'incarnation'>): boolean {
   return value?.incarnation === incarnation.id;
 }
 
@@ -24,27 +27,27 @@ export function isOfNow(value: JobRecord | undefined, { incarnation }: Pick<Seen
  * will build on it when it writes the record again. See {@link recordOfTerm}.
  */
 export function isSettled(value: JobRecord, store: Pick<SeenStore, 'incarnation'>): boolean {
-  return isOfNow(value, store) || value.steeredIn === store.incarnation.id;
+  return isCurrent(value, store) || value.commandedIn === store.incarnation.id;
 }
 
 /**
  * Whether nothing that its holder wrote later can be missing. When an earlier server takes over again, it may lack what
  * was written elsewhere meanwhile. So a record there may be old until its holder has written it again.
  */
-function isNewest({ value, isUnchanged }: SeenRecord, store: SeenStore): boolean {
-  if (!isOfNow(value, store)) return false;
-  return !store.sawAnother || (isUnchanged !== true && value?.steeredIn !== store.incarnation.id);
+function isNewest({ value, isUnchanged }: ObservedRecord, store: SeenStore): boolean {
+  if (!isCurrent(value, store)) return false;
+  return !store.hasChanged || (isUnchanged !== true && value?.commandedIn !== store.incarnation.id);
 }
 
 /**
- * Whether a living leader holds the record, by which this replica has no term. A stray looks so to the other replicas:
- * it names a lease of this one, after a lost answer, a late request or an old snapshot.
+ * Whether a living leader holds the record, by which this replica has no term. An orphan looks so to the other
+ * replicas: it names a lease of this one, after a lost answer, a late request or an old snapshot.
  */
-export function ownership({ value }: SeenRecord, store: SeenStore): 'free' | 'held' | 'stray' {
-  if (value?.holder === undefined || !isOfNow(value, store)) return 'free';
+export function ownership({ value }: ObservedRecord, store: SeenStore): 'free' | 'held' | 'orphan' {
+  if (value?.holder === undefined || !isCurrent(value, store)) return 'free';
   const lease = leaseOf(value.holder);
   if (!store.leases.has(lease)) return 'free';
-  return replicaOf(lease) === store.replicaId ? 'stray' : 'held';
+  return replicaOf(lease) === store.replicaId ? 'orphan' : 'held';
 }
 
 /**
@@ -55,26 +58,27 @@ export function ownership({ value }: SeenRecord, store: SeenStore): 'free' | 'he
  * back. A new process counts from `since`, by the clock of the store, or from when it met it, whichever ends sooner.
  */
 export function graceEndsAt(
-  record: SeenRecord,
+  record: ObservedRecord,
   store: SeenStore,
-  { now, storeNow, lifeMs }: { readonly now: number; readonly storeNow: number; readonly lifeMs: number },
+  { now, storeNow, ttlMs }: { readonly now: number; readonly storeNow: number; readonly ttlMs: number },
 ): number {
-  const { incarnation, sawAnother, metAt, longestLifeMs } = store;
+  const { incarnation, hasChanged, observedAt, maxTtlMs } = store;
   // its lease was granted here, so its absence is certain
   if (isNewest(record, store)) return -Infinity;
-  const longest = Math.max(lifeMs, longestLifeMs);
-  if (sawAnother) return metAt.now + longest;
+  const longest = Math.max(ttlMs, maxTtlMs);
+  if (hasChanged) return observedAt.now + longest;
   if (incarnation.isFirst && record.value?.holder === undefined) return -Infinity;
-  return Math.min(metAt.now + longest, now + incarnation.since + longest - storeNow);
+  return Math.min(observedAt.now + longest, now + incarnation.since + longest - storeNow);
 }
 
 /** A replica to which a leader gave its job has so much time to take it before the others try. */
-export const LEFT_TO_IT_MS = 500;
+export const HANDOVER_WINDOW_MS = 500;
 
 /** The replica to which the last leader has just given the job. */
-export function givenTo({ moved }: JobRecord, storeNow: number): string | undefined {
-  if (moved === undefined || storeNow < moved.at || storeNow >= moved.at + LEFT_TO_IT_MS) return undefined;
-  return moved.to;
+export function handedTo({ handover }: JobRecord, storeNow: number): string | undefined {
+  if (handover === undefined || storeNow < handover.at || storeNow >= handover.at + HANDOVER_WINDOW_MS)
+    return undefined;
+  return handover.to;
 }
 
 const MAX_SPREAD_MS = 50;
@@ -100,8 +104,8 @@ export function takeDelayMs(replicaId: string, loads: ReadonlyMap<string, number
  * is no record, and the moment at which this replica met the incarnation if the record is older. 0: no claim is lost.
  * The clock of this replica says nothing here: it may be wrong, and later leaders go by this.
  */
-export function claimsLostUntil(record: SeenRecord, store: SeenStore, storeNow: number): number {
-  const { storeTime } = store.metAt;
+export function claimsLostUntil(record: ObservedRecord, store: SeenStore, storeNow: number): number {
+  const { storeTime } = store.observedAt;
   if (record.value?.fencingToken === undefined) return Math.max(storeNow, storeTime);
   return isNewest(record, store) ? 0 : storeTime;
 }
@@ -112,15 +116,16 @@ export function claimsLostUntil(record: SeenRecord, store: SeenStore, storeNow: 
  */
 export function leftBehind(
   value: JobRecord,
-  { own, fencingToken }: Pick<Term, 'own' | 'fencingToken'> = { own: {}, fencingToken: -1 },
-): OwnFields {
+  { fields, fencingToken }: Pick<TermHandle, 'fields' | 'fencingToken'> = { fields: {}, fencingToken: -1 },
+): LeaderFields {
   const isMine = fencingToken >= (value.fencingToken ?? 0);
-  const lastScheduledAt = Math.max(value.lastScheduledAt ?? -Infinity, own.lastScheduledAt ?? -Infinity);
+  const lastScheduledAt = Math.max(value.lastScheduledAt ?? -Infinity, fields.lastScheduledAt ?? -Infinity);
   // a claim without an answer may be there, with an earlier time if the clock of the store was set back
-  const aheadBy = (field: 'occurrence' | 'startedAt'): number => (own.run?.[field] ?? -1) - (value.run?.[field] ?? -1);
-  const run = isMine && (aheadBy('occurrence') || aheadBy('startedAt')) >= 0 ? own.run : value.run;
+  const aheadBy = (field: 'occurrence' | 'startedAt'): number =>
+    (fields.run?.[field] ?? -1) - (value.run?.[field] ?? -1);
+  const run = isMine && (aheadBy('occurrence') || aheadBy('startedAt')) >= 0 ? fields.run : value.run;
   // the newest last: an earlier leader remembers older ones
-  const versions = [...new Set([...(own.versions ?? []), ...(value.versions ?? [])])].slice(-KEPT_VERSIONS);
+  const versions = [...new Set([...(fields.versions ?? []), ...(value.versions ?? [])])].slice(-KEPT_VERSIONS);
   return {
     ...(lastScheduledAt > -Infinity && { lastScheduledAt }),
     ...(run !== undefined && { run }),
@@ -138,9 +143,9 @@ export function interruptedRun(run: RunFacts | undefined, storeNow: number): Run
 export type TermStep = 'serve' | 'reclaim' | 'lost';
 
 /** Another holder, a deleted or an unreadable record ends a term. In a new incarnation the record is written again. */
-export function termStep(term: TermFacts, record: SeenRecord, store: SeenStore): TermStep {
+export function termStep(term: TermFacts, record: ObservedRecord, store: SeenStore): TermStep {
   const { value } = record;
-  if (value?.holder === term.holder && isOfNow(value, store)) return 'serve';
+  if (value?.holder === term.holder && isCurrent(value, store)) return 'serve';
   if (term.reclaim === undefined) return 'lost';
   const isTaken = ownership(record, store) === 'held';
   const isLater = (value?.fencingToken ?? 0) > term.fencingToken;
@@ -153,22 +158,22 @@ export function termStep(term: TermFacts, record: SeenRecord, store: SeenStore):
  * it was steered in this incarnation.
  */
 export function recordOfTerm(
-  record: SeenRecord,
+  record: ObservedRecord,
   term: TermFacts,
   order: Order | undefined,
   incarnation: string,
 ): JobRecord {
-  const { holder, fencingToken, own, reclaim } = term;
+  const { holder, fencingToken, fields, reclaim } = term;
   const { revision = 0, value: before } = reclaim?.before ?? {};
-  const isBeforeNewer = revision > record.revision && record.value?.steeredIn !== incarnation;
+  const isBeforeNewer = revision > record.revision && record.value?.commandedIn !== incarnation;
   const there = isBeforeNewer ? before : record.value;
-  const leader = { holder, fencingToken, incarnation, steeredIn: undefined };
-  const value: JobRecord = { ...there, ...own, ...order?.fields, ...leader };
+  const leader = { holder, fencingToken, incarnation, commandedIn: undefined };
+  const value: JobRecord = { ...there, ...fields, ...order?.fields, ...leader };
   if (order === undefined || value.command?.id !== order.id) return value;
   return { ...value, command: { ...value.command, outcome: order.outcome } };
 }
 
-/** The record that a term leaves behind, or a stray one. */
-export function recordWithoutHolder(value: JobRecord, fields: OwnFields, incarnation: string): JobRecord {
+/** The record that a term leaves behind, or an orphan. */
+export function recordWithoutHolder(value: JobRecord, fields: LeaderFields, incarnation: string): JobRecord {
   return { ...value, ...fields, incarnation, holder: undefined };
 }

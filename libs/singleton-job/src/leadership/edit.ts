@@ -1,5 +1,5 @@
 import { sleep } from '../base/time/sleep.js';
-import { type JobRecord, type SeenRecord } from './record.js';
+import { type JobRecord, type ObservedRecord } from './record.js';
 import { type Replica } from './replica.js';
 import { type RecordChange, type WriteAnswer } from './writes.js';
 
@@ -54,8 +54,8 @@ export class Edits {
   }
 
   /** Closes those whose result the record shows, and returns what the first of the others has to write. */
-  reconcile(record: SeenRecord, sequence: number, mayWrite: boolean): RecordChange | undefined {
-    const { clock, view } = this.replica;
+  reconcile(record: ObservedRecord, sequence: number, mayWrite: boolean): RecordChange | undefined {
+    const { clock, storeView } = this.replica;
     const { value = {}, revision, isUnreadable } = record;
     for (const open of this.#open) {
       const { edit, since, cancelAt } = open;
@@ -66,13 +66,13 @@ export class Edits {
         this.#close(open);
         continue;
       }
-      const until = Math.floor(view.storeNow() + cancelAt - clock.now());
+      const until = Math.floor(storeView.storeNow() + cancelAt - clock.now());
       const changed = mayWrite ? edit.change(value, until) : undefined;
       if (changed === undefined) continue;
       const settled = ({ failure }: WriteAnswer): void => {
         if (failure !== undefined) edit.wasUnknown?.(revision);
       };
-      return { value: { ...changed, steeredIn: view.incarnation.id }, until, settled };
+      return { value: { ...changed, commandedIn: storeView.incarnation.id }, until, settled };
     }
     return undefined;
   }

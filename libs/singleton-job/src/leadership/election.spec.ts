@@ -102,7 +102,7 @@ describe('an error of the library', () => {
     throw new Error('wrong');
   };
 
-  it('in one election is told once, and stops no other', async () => {
+  it('in one election is reported once, and stops no other', async () => {
     const a = world.add('a');
     const job = a.compete('job');
     job.inherit = fail;
@@ -121,7 +121,7 @@ describe('an error of the library', () => {
 
   it('in the election of a leader gives the job to another replica', async () => {
     const [a] = await world.leaderAndFollower();
-    Object.assign(a.job, { looked: fail });
+    Object.assign(a.job, { reconciled: fail });
     a.job.election.enqueue();
     await world.clock.advance(1_000);
     expect(world.story).toEqual([

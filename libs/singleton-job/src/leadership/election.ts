@@ -6,9 +6,9 @@ import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { type Lease } from './lease.js';
 import { type Order } from './orders.js';
 import { RecordView } from './record-view.js';
-import { type Command, type JobRecord, type SeenRecord } from './record.js';
+import { type Command, type JobRecord, type ObservedRecord } from './record.js';
 import { type Replica } from './replica.js';
-import { OwnTerm, type TermEnd } from './term.js';
+import { Term, type TermEnd } from './term.js';
 import { type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
 /** A replica does not compete for so long after it stepped down, so that others take the job. */
@@ -25,9 +25,9 @@ export class Election {
   /** Whether this replica competes for the record. */
   isWanted = false;
   /** What this replica has seen of the record. */
-  readonly seen = new RecordView(this.replica);
+  readonly observed = new RecordView(this.replica);
   /** The term of this replica, from the applied take until its end. Undefined: this replica does not lead. */
-  term: OwnTerm | undefined;
+  term: Term | undefined;
   /** When it looks next without news, by the monotonic clock. -Infinity: in the next turn. Infinity: never. */
   reconcileAt = -Infinity;
   /** The write of the record that is under way, and when the next one may leave. */
@@ -42,7 +42,7 @@ export class Election {
   /** After a step-down this replica does not compete before that, by the monotonic clock. */
   #standBackEndsAt = -Infinity;
   /** The last term that ended by a release, until the release has been reported. */
-  #releasedTerm: OwnTerm | undefined;
+  #releasedTerm: Term | undefined;
   /** The callers of {@link withdraw} that wait. They resolve when the election is idle. */
   #idle: (() => void)[] = [];
   /** A look has thrown since the last term began. The error is reported once, not at each look. */
@@ -104,21 +104,21 @@ export class Election {
 
   /** A leader and a caller that waits look at once, the others not all at once. */
   get isInHurry(): boolean {
-    return this.term !== undefined || this.#edits.areOpen || (!this.candidate.isSpread && this.isWanted);
+    return this.term !== undefined || this.#edits.areOpen || (!this.candidate.isBalanced && this.isWanted);
   }
 
   /** The replica that leads, as far as this one knows: itself until it has released its term. */
   get leader(): string | undefined {
-    return this.term === undefined ? this.seen.leader : this.replica.id;
+    return this.term === undefined ? this.observed.leader : this.replica.id;
   }
 
   /** When the job was paused, by the clock of the store, as this replica knows. Undefined: it is not paused. */
   get pausedAt(): number | undefined {
-    return this.seen.last.value?.pausedAt;
+    return this.observed.last.value?.pausedAt;
   }
 
   /** The term in which runs may start. Undefined: this replica does not lead, or is releasing its term. */
-  get activeTerm(): OwnTerm | undefined {
+  get activeTerm(): Term | undefined {
     return this.term?.release === undefined ? this.term : undefined;
   }
 
@@ -130,45 +130,45 @@ export class Election {
     return this.pausedAt === undefined && this.leader === undefined;
   }
 
-  /** Nothing of it runs or is written, and it leaves no stray as far as it has seen. */
+  /** Nothing of it runs or is written, and it leaves no orphan as far as it has seen. */
   get isIdle(): boolean {
     if (this.term !== undefined || this.writer.isOpen || !this.candidate.isIdle) return false;
-    return this.seen.record === undefined || this.seen.ownership !== 'stray';
+    return this.observed.fresh === undefined || this.observed.ownership !== 'orphan';
   }
 
-  /** Whether it may be forgotten. After a write it must have read the record, which may be a stray. */
+  /** Whether it may be forgotten. After a write it must have read the record, which may be an orphan. */
   get isOver(): boolean {
-    if (this.isWanted || this.#edits.areOpen || this.writer.isDoubtful || !this.isIdle) return false;
-    const { record } = this.seen;
-    return (record !== undefined && record.isUnreadable !== true) || this.writer.sentAt === -Infinity;
+    if (this.isWanted || this.#edits.areOpen || this.writer.hasUnconfirmedWrite || !this.isIdle) return false;
+    const { fresh } = this.observed;
+    return (fresh !== undefined && fresh.isUnreadable !== true) || this.writer.sentAt === -Infinity;
   }
 
   // ---- What was seen
 
   /** The answer to a sync that left at `sequence`. */
-  observe(record: SeenRecord, sequence: number): void {
-    const { heartbeat, observer, view } = this.replica;
+  observe(record: ObservedRecord, sequence: number): void {
+    const { heartbeat, observer, storeView } = this.replica;
     // it left before the last write was answered, so it says nothing about the record
-    if (sequence < this.seen.sequence) {
+    if (sequence < this.observed.sequence) {
       heartbeat.requestRead(this.name);
       return;
     }
-    this.writer.observe(record.revision, view.storeTime);
+    this.writer.observe(record.revision, storeView.storeTime);
     this.#observe(record, sequence);
     observer.recordSeen?.(this, record);
     this.enqueue();
   }
 
-  #observe(record: SeenRecord, sequence: number): void {
-    this.seen.observe(record, sequence);
+  #observe(record: ObservedRecord, sequence: number): void {
+    this.observed.observe(record, sequence);
     if (record.value?.holder !== this.#releasedTerm?.holder) this.#reportReleased(true);
   }
 
   /** Another incarnation: nothing that was seen counts. */
   incarnationChanged(): void {
-    this.seen.incarnationChanged();
+    this.observed.incarnationChanged();
     this.writer.incarnationChanged();
-    this.term?.incarnationChanged(this.seen.last);
+    this.term?.incarnationChanged(this.observed.last);
     this.enqueue();
   }
 
@@ -177,7 +177,7 @@ export class Election {
     const { term, replica } = this;
     if (term === undefined) return;
     const isLate = term.reclaim !== undefined && replica.clock.now() >= term.reclaim.by.now;
-    if (isLate || replica.leases.get(term.lease.lifeMs) !== term.lease) this.#end('expired');
+    if (isLate || replica.leases.get(term.lease.ttlMs) !== term.lease) this.#end('expired');
   }
 
   /** The process ends: what is not released now ends with its lease, also under a run that outlives the connections. */
@@ -211,27 +211,27 @@ export class Election {
   }
 
   #reconcile(): void {
-    const { replica, seen, term } = this;
-    const { record } = seen;
-    if (this.writer.isOpen || replica.view.isEmpty) return;
-    if (record === undefined) {
+    const { replica, observed, term } = this;
+    const { fresh } = observed;
+    if (this.writer.isOpen || replica.storeView.isEmpty) return;
+    if (fresh === undefined) {
       replica.heartbeat.requestRead(this.name);
       this.#endWithoutStore(term);
       return;
     }
     // before anything else is written: no reclaim and no command of a caller here may hide the answer
-    term?.carryOut(record.value);
+    term?.carryOut(fresh.value);
     // nothing may delay the end of a term
-    if (term !== undefined && !this.#keepOrEnd(term, record)) return;
-    if (this.#edits.areOpen && this.#reconcileEdits(record)) return;
-    if (term !== undefined) this.#serve(term, record);
-    else this.#follow(record);
+    if (term !== undefined && !this.#keepOrEnd(term, fresh)) return;
+    if (this.#edits.areOpen && this.#reconcileEdits(fresh)) return;
+    if (term !== undefined) this.#serve(term, fresh);
+    else this.#follow(fresh);
   }
 
   /** Whether an edit of a caller is being written. */
-  #reconcileEdits(record: SeenRecord): boolean {
+  #reconcileEdits(record: ObservedRecord): boolean {
     const { clock, heartbeat } = this.replica;
-    const change = this.#edits.reconcile(record, this.seen.sequence, this.#canWriteOrWait());
+    const change = this.#edits.reconcile(record, this.observed.sequence, this.#canWriteOrWait());
     if (change !== undefined) this.#write(change);
     // it looks again also without a message
     else if (this.#edits.areOpen) heartbeat.requestRead(this.name, clock.now() + COMMAND_MS / 4);
@@ -247,19 +247,19 @@ export class Election {
 
   // ---- Following
 
-  #follow(record: SeenRecord): void {
+  #follow(record: ObservedRecord): void {
     const { replica, candidate } = this;
     const { clock } = replica;
-    const { ownership } = this.seen;
+    const { ownership } = this.observed;
     if (!this.#wants(record)) {
       this.#takeAt = undefined;
-      const mustRelease = ownership === 'stray' && candidate.isIdle;
+      const mustRelease = ownership === 'orphan' && candidate.isIdle;
       // in data of before that came back it hides a later leader, who writes the record again
-      if (mustRelease && this.#reachedOrWait(this.seen.graceEndsAt(candidate.lifeMs)) && this.#canWriteOrWait())
+      if (mustRelease && this.#reachedOrWait(this.observed.graceEndsAt(candidate.ttlMs)) && this.#canWriteOrWait())
         this.#writeRelease(record.value ?? {});
       return;
     }
-    const lease = replica.leases.of(candidate.lifeMs);
+    const lease = replica.leases.of(candidate.ttlMs);
     if (!lease.isValid(clock)) {
       // looks again when a sync has confirmed it
       replica.heartbeat.requestRead(this.name);
@@ -269,54 +269,54 @@ export class Election {
       this.#watch(record);
       return;
     }
-    if (!this.#reachedOrWait(this.seen.graceEndsAt(candidate.lifeMs))) return;
+    if (!this.#reachedOrWait(this.observed.graceEndsAt(candidate.ttlMs))) return;
     this.#takeAt ??= clock.now() + this.#takeDelayMs(record.value);
     if (this.#reachedOrWait(this.#takeAt) && this.#canWriteOrWait()) this.#tryToTake(record, lease);
   }
 
   #takeDelayMs(value: JobRecord = {}): number {
     const { replica, candidate } = this;
-    const to = decide.givenTo(value, replica.view.storeNow());
-    if (!candidate.isSpread || to === replica.id) return 0;
-    return replica.takeDelayMs() + (to === undefined ? 0 : decide.LEFT_TO_IT_MS);
+    const to = decide.handedTo(value, replica.storeView.storeNow());
+    if (!candidate.isBalanced || to === replica.id) return 0;
+    return replica.takeDelayMs() + (to === undefined ? 0 : decide.HANDOVER_WINDOW_MS);
   }
 
-  #wants({ value, isUnreadable }: SeenRecord): boolean {
+  #wants({ value, isUnreadable }: ObservedRecord): boolean {
     if (!this.isWanted || this.replica.isClosing || isUnreadable || value?.pausedAt !== undefined) return false;
     return this.candidate.isIdle && this.#reachedOrWait(this.#standBackEndsAt);
   }
 
   /** Another replica holds it: looks when its lease ends, unless it was renewed by then. */
-  #watch({ value }: SeenRecord): void {
+  #watch({ value }: ObservedRecord): void {
     const { replica } = this;
-    const { heartbeat, view } = replica;
+    const { heartbeat, storeView } = replica;
     this.#takeAt = undefined;
     if (value?.holder === undefined) return;
     const lease = leaseOf(value.holder);
     // one that is over, but is still there, cannot be removed now: its row is locked
-    const waitMs = view.leases.get(lease) === 0 ? heartbeat.intervalMs / 4 : 0;
-    if (!this.#reachedOrWait(view.endsAt(lease) + waitMs)) return;
-    heartbeat.requestRead(this.name, this.isInHurry ? -Infinity : heartbeat.afterHerdAt);
+    const waitMs = storeView.leases.get(lease) === 0 ? heartbeat.intervalMs / 4 : 0;
+    if (!this.#reachedOrWait(storeView.endsAt(lease) + waitMs)) return;
+    heartbeat.requestRead(this.name, this.isInHurry ? -Infinity : heartbeat.jitteredAt);
   }
 
-  #tryToTake(record: SeenRecord, lease: Lease): void {
+  #tryToTake(record: ObservedRecord, lease: Lease): void {
     this.#takeAt = undefined;
-    const term = new OwnTerm(this, lease);
-    const { holder, fencingToken, own } = term;
-    const incarnation = this.replica.view.incarnation.id;
+    const term = new Term(this, lease);
+    const { holder, fencingToken, fields } = term;
+    const incarnation = this.replica.storeView.incarnation.id;
     const settled = ({ revision }: WriteAnswer): void => {
       if (revision !== undefined) this.#begin(term);
     };
     // an interrupted run gets its end when it has been reported: the answer to this may be lost
-    const { run = own.run } = record.value ?? {};
-    const value = { ...record.value, steeredIn: undefined, ...own, run, holder, fencingToken, incarnation };
+    const { run = fields.run } = record.value ?? {};
+    const value = { ...record.value, commandedIn: undefined, ...fields, run, holder, fencingToken, incarnation };
     this.#write({ value, settled });
   }
 
-  /** The take was applied. What does not begin now is a stray. */
-  #begin(term: OwnTerm): void {
+  /** The take was applied. What does not begin now is an orphan. */
+  #begin(term: Term): void {
     const { candidate, replica } = this;
-    const isInUse = replica.leases.get(term.lease.lifeMs) === term.lease;
+    const isInUse = replica.leases.get(term.lease.ttlMs) === term.lease;
     if (!isInUse || !term.lease.isValid(replica.clock) || !this.isWanted || replica.isClosing) return;
     this.term = term;
     term.begin();
@@ -330,15 +330,15 @@ export class Election {
   /**
    * Whether the record names the term. If not, the term is over, or the record is written again in a new incarnation.
    */
-  #keepOrEnd(term: OwnTerm, record: SeenRecord): boolean {
-    const step = decide.termStep(term, record, this.replica.view);
+  #keepOrEnd(term: Term, record: ObservedRecord): boolean {
+    const step = decide.termStep(term, record, this.replica.storeView);
     if (step === 'serve') term.reclaim = undefined;
     else if (step === 'reclaim') this.#save(term, record);
     else this.#end('preempted');
     return step === 'serve';
   }
 
-  #serve(term: OwnTerm, record: SeenRecord): void {
+  #serve(term: Term, record: ObservedRecord): void {
     const { candidate, replica } = this;
     const { value = {} } = record;
     if (this.#reachedOrWait(term.saveAt)) term.onRecord(value);
@@ -349,7 +349,7 @@ export class Election {
     this.#carryOut(term, value.command);
     if (term.release !== undefined && candidate.isIdle) {
       this.#end('released');
-      this.#writeRelease(decide.recordOfTerm(record, term, term.answer, replica.view.incarnation.id));
+      this.#writeRelease(decide.recordOfTerm(record, term, term.answer, replica.storeView.incarnation.id));
       return;
     }
     const keepAt = this.writer.sentAt + (candidate.forgetAfterMs ?? Infinity) / 3;
@@ -358,17 +358,17 @@ export class Election {
   }
 
   /** `order`: a command whose answer is written too. */
-  #save(term: OwnTerm, record: SeenRecord, order?: Order): void {
+  #save(term: Term, record: ObservedRecord, order?: Order): void {
     if (!this.#canWriteOrWait()) return;
     term.markSent();
-    const value = decide.recordOfTerm(record, term, order, this.replica.view.incarnation.id);
+    const value = decide.recordOfTerm(record, term, order, this.replica.storeView.incarnation.id);
     // after its `until` the caller of a command waits no more
     this.#write({ value, until: order?.until, isPublished: order !== undefined });
   }
 
   /** A command is answered first, and carried out when the record shows the answer. */
-  #carryOut(term: OwnTerm, command: Command | undefined): void {
-    const next = term.orders.next(command, this.replica.view);
+  #carryOut(term: Term, command: Command | undefined): void {
+    const next = term.orders.next(command, this.replica.storeView);
     if (next === undefined) return;
     if (term.release !== undefined) term.orders.open(next);
     else if (next.action === 'trigger') term.orders.open(next, this.candidate.trigger?.(term, next.id));
@@ -382,7 +382,7 @@ export class Election {
     const { replica, term } = this;
     if (term === undefined) return;
     this.term = undefined;
-    this.seen.lastTerm = term;
+    this.observed.lastTerm = term;
     term.finish(how);
     if (how === 'released') {
       this.#releasedTerm = term;
@@ -400,10 +400,10 @@ export class Election {
   }
 
   /**
-   * The store does not answer: what is claimed is not run, and the term ends. Its record is a stray then, which is
+   * The store does not answer: what is claimed is not run, and the term ends. Its record is an orphan then, which is
    * released when it is seen.
    */
-  #endWithoutStore(term: OwnTerm | undefined): void {
+  #endWithoutStore(term: Term | undefined): void {
     if (term?.release === undefined) return;
     if (!this.#reachedOrWait(Math.max(term.release.at, this.writer.sentAt) + UNCONFIRMED_MS)) return;
     term.refuseClaims();
@@ -412,8 +412,8 @@ export class Election {
 
   /** Writes the record without the holder, with what the term leaves. */
   #writeRelease(value: JobRecord): void {
-    const left = decide.leftBehind(value, this.seen.lastTerm);
-    this.#write({ value: decide.recordWithoutHolder(value, left, this.replica.view.incarnation.id) });
+    const left = decide.leftBehind(value, this.observed.lastTerm);
+    this.#write({ value: decide.recordWithoutHolder(value, left, this.replica.storeView.incarnation.id) });
   }
 
   #reportReleased(confirmed: boolean): void {
@@ -431,14 +431,14 @@ export class Election {
   }
 
   #write(change: RecordChange): void {
-    const { candidate, name, replica, seen } = this;
-    const { lifeMs, forgetAfterMs } = candidate;
-    const { value, until = replica.view.storeTime + lifeMs, isPublished = true } = change;
+    const { candidate, name, replica, observed } = this;
+    const { ttlMs, forgetAfterMs } = candidate;
+    const { value, until = replica.storeView.storeTime + ttlMs, isPublished = true } = change;
     const forget = forgetAfterMs !== undefined && { forgetAfterMs };
-    const ask = { name, ifRevision: seen.last.revision, value: JSON.stringify(value), ...forget };
+    const ask = { name, ifRevision: observed.last.revision, value: JSON.stringify(value), ...forget };
     const answered = (answer: WriteAnswer): void => {
       this.writer.answered(answer, ask.ifRevision, until);
-      if (answer.revision === undefined) seen.doubt(answer.sequence);
+      if (answer.revision === undefined) observed.invalidate(answer.sequence);
       else this.#observe({ revision: answer.revision, value }, answer.sequence);
       change.settled?.(answer);
       this.enqueue();

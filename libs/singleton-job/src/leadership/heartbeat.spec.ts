@@ -7,7 +7,7 @@ const INTERVAL_MS = 3_000;
 function setup(names: readonly string[] = []) {
   const clock = new ManualClock();
   const heartbeat = new Heartbeat(clock, INTERVAL_MS, () => 0.5);
-  heartbeat.isDeaf = false;
+  heartbeat.hasNoHints = false;
   const leases = { isNewcomer: false, renew: ['a.1@10000'], grant: [], revoke: [] };
   const send = (always: readonly string[] = []): Sync => heartbeat.next(leases, names, always, () => true);
   /** The names in the next sync, which is answered at once. */
@@ -26,14 +26,19 @@ function numbered(count: number, prefix = 'job'): string[] {
 
 describe('the interval of heartbeats', () => {
   it.each([
-    { rule: 'is the one of the module', lifeMs: 10_000, isDeaf: false, intervalMs: 3_000 },
-    { rule: 'may be a third of the shortest life', lifeMs: 9_000, isDeaf: false, intervalMs: 3_000 },
-    { rule: 'is a quarter of the shortest life, if a third is less', lifeMs: 8_000, isDeaf: false, intervalMs: 2_000 },
-    { rule: 'is a second while no message arrives', lifeMs: 10_000, isDeaf: true, intervalMs: 1_000 },
-  ])('$rule', ({ lifeMs, isDeaf, intervalMs }) => {
+    { rule: 'is the one of the module', ttlMs: 10_000, hasNoHints: false, intervalMs: 3_000 },
+    { rule: 'may be a third of the shortest life', ttlMs: 9_000, hasNoHints: false, intervalMs: 3_000 },
+    {
+      rule: 'is a quarter of the shortest life, if a third is less',
+      ttlMs: 8_000,
+      hasNoHints: false,
+      intervalMs: 2_000,
+    },
+    { rule: 'is a second while no message arrives', ttlMs: 10_000, hasNoHints: true, intervalMs: 1_000 },
+  ])('$rule', ({ ttlMs, hasNoHints, intervalMs }) => {
     const { heartbeat } = setup();
-    heartbeat.isDeaf = isDeaf;
-    heartbeat.adapt(lifeMs);
+    heartbeat.hasNoHints = hasNoHints;
+    heartbeat.adapt(ttlMs);
     expect(heartbeat.intervalMs).toBe(intervalMs);
   });
 });
@@ -134,7 +139,7 @@ describe('a look that all replicas take at one time', () => {
   ])('$rule', ({ replicas, waitMs }) => {
     const { heartbeat } = setup();
     heartbeat.answered(replicas);
-    expect(heartbeat.afterHerdAt).toBe(waitMs);
+    expect(heartbeat.jitteredAt).toBe(waitMs);
   });
 });
 

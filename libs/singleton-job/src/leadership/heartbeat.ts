@@ -30,7 +30,7 @@ export class Heartbeat {
   /** The sync that was sent and has neither been answered nor failed. */
   #underWay: Sync | undefined;
   /** When the last sync left that read the next third of the names, by the monotonic clock. */
-  #thirdAt = -Infinity;
+  #sweptAt = -Infinity;
   /** How many names the thirds of this round have read: the next third begins there. */
   #cursor = 0;
   /** After a failed sync none leaves before that, by the monotonic clock. */
@@ -38,9 +38,9 @@ export class Heartbeat {
   /** The last number that {@link nextSequence} has given. */
   #lastSequence = 0;
   /** How long this replica waits before a look that all replicas take at one time. Drawn anew at each answer. */
-  #herdMs = 0;
+  #jitterMs = 0;
   /** No hints arrive, so each regular sync reads all names. True until the store says that it listens for them. */
-  isDeaf = true;
+  hasNoHints = true;
   /** When the last sync left, by the monotonic clock. */
   sentAt = -Infinity;
 
@@ -59,7 +59,7 @@ export class Heartbeat {
    * interval.
    */
   adapt(shortestLifeMs: number): void {
-    const mostMs = this.isDeaf ? Math.min(this.usualIntervalMs, POLL_MS) : this.usualIntervalMs;
+    const mostMs = this.hasNoHints ? Math.min(this.usualIntervalMs, POLL_MS) : this.usualIntervalMs;
     this.intervalMs = 3 * mostMs > shortestLifeMs ? shortestLifeMs / 4 : mostMs;
   }
 
@@ -87,7 +87,7 @@ export class Heartbeat {
   /** When the next sync leaves, by the monotonic clock. Infinity while one is under way. */
   get dueAt(): number {
     if (this.#underWay !== undefined) return Infinity;
-    return Math.max(Math.min(this.#requestedAt, this.#thirdAt + this.intervalMs), this.#retryAt);
+    return Math.max(Math.min(this.#requestedAt, this.#sweptAt + this.intervalMs), this.#retryAt);
   }
 
   /**
@@ -100,7 +100,7 @@ export class Heartbeat {
     always: readonly string[],
     isOfUse: (name: string) => boolean,
   ): Sync {
-    const requested = [...new Set([...this.#requested, ...this.#nextThird(names)])].filter(isOfUse);
+    const requested = [...new Set([...this.#requested, ...this.#nextSweep(names)])].filter(isOfUse);
     // what has no place here is wished again, but not `always`: they would take the place of the others without end
     const read = [...new Set([...requested, ...always])].slice(0, MOST_NAMES);
     this.#requested.clear();
@@ -114,12 +114,12 @@ export class Heartbeat {
   /** `replicas`: how many are alive. */
   answered(replicas: number): void {
     this.#underWay = undefined;
-    this.#herdMs = this.random() * spreadMs(replicas);
+    this.#jitterMs = this.random() * spreadMs(replicas);
   }
 
   /** For a look that all replicas take at one time. */
-  get afterHerdAt(): number {
-    return this.clock.now() + this.#herdMs;
+  get jitteredAt(): number {
+    return this.clock.now() + this.#jitterMs;
   }
 
   /** It is not known whether it was carried out. It is sent again, with its names. */
@@ -130,11 +130,11 @@ export class Heartbeat {
     this.#retryAt = this.clock.now() + Math.min(this.intervalMs / 4, LONGEST_RETRY_MS);
   }
 
-  #nextThird(names: readonly string[]): readonly string[] {
+  #nextSweep(names: readonly string[]): readonly string[] {
     const now = this.clock.now();
-    if (now < this.#thirdAt + this.intervalMs * 0.9) return [];
-    this.#thirdAt = now;
-    if (this.isDeaf) return names;
+    if (now < this.#sweptAt + this.intervalMs * 0.9) return [];
+    this.#sweptAt = now;
+    if (this.hasNoHints) return names;
     const third = names.slice(this.#cursor, this.#cursor + Math.min(Math.ceil(names.length / 3), MOST_NAMES));
     const next = this.#cursor + third.length;
     this.#cursor = next >= names.length ? 0 : next;

@@ -1,5 +1,5 @@
 import { type Clock, type Instant } from '../base/time/clock.js';
-import { type Holder, holderOf, leaseId, type LeaseId, lifeOf } from '../store/lease-id.js';
+import { type Holder, holderOf, leaseId, type LeaseId, ttlOf } from '../store/lease-id.js';
 import { type SyncRequest, type SyncResult } from '../store/store.js';
 import { type Heartbeat, type Sync } from './heartbeat.js';
 
@@ -7,8 +7,8 @@ import { type Heartbeat, type Sync } from './heartbeat.js';
 const SAFETY_MARGIN = 0.1;
 
 /** How long the owner of a lease may rely on it after the request that renewed it was sent. */
-export function trustedMs(lifeMs: number): number {
-  return lifeMs * (1 - SAFETY_MARGIN);
+export function trustedMs(ttlMs: number): number {
+  return ttlMs * (1 - SAFETY_MARGIN);
 }
 
 /** Whether the moment has not come by either clock. */
@@ -19,7 +19,7 @@ export function isBefore(clock: Clock, { now, wall }: Instant): boolean {
 
 /** "This replica is alive", as its owner knows it. */
 export class Lease {
-  readonly lifeMs = lifeOf(this.id);
+  readonly ttlMs = ttlOf(this.id);
   /**
    * Until then the owner relies on the lease: nine tenths of its life after the last confirmed request left. Past it by
    * the monotonic clock, the lease is over. Past it by the wall clock alone, which may jump, no run starts. Undefined:
@@ -33,7 +33,7 @@ export class Lease {
 
   /** A request that was sent at `sent` has renewed it. An answer that is late changes nothing. */
   extend(sent: Instant): void {
-    const ms = trustedMs(this.lifeMs);
+    const ms = trustedMs(this.ttlMs);
     if (this.deadline !== undefined && sent.now + ms < this.deadline.now) return;
     this.deadline = { now: sent.now + ms, wall: sent.wall + ms };
   }
@@ -45,8 +45,8 @@ export class Lease {
 }
 
 /** The leases of this replica that are in use: one for each `lockExpiry`. After one that has ended comes another id. */
-export class OwnLeases {
-  /** The leases in use, by `lifeMs`. */
+export class ReplicaLeases {
+  /** The leases in use, by `ttlMs`. */
   readonly #byLife = new Map<number, Lease>();
   /** How many leases this replica has made: the number in the id of the last one. */
   #made = 0;
@@ -71,28 +71,28 @@ export class OwnLeases {
 
   /** The lease with this id, if it is in use. */
   find(id: LeaseId): Lease | undefined {
-    const lease = this.get(lifeOf(id));
+    const lease = this.get(ttlOf(id));
     return lease?.id === id ? lease : undefined;
   }
 
-  get(lifeMs: number): Lease | undefined {
-    return this.#byLife.get(lifeMs);
+  get(ttlMs: number): Lease | undefined {
+    return this.#byLife.get(ttlMs);
   }
 
   /** The lease for this life. If there is none, it is made, and a sync leaves at once. */
-  of(lifeMs: number): Lease {
-    const existing = this.get(lifeMs);
+  of(ttlMs: number): Lease {
+    const existing = this.get(ttlMs);
     if (existing !== undefined) return existing;
-    const lease = new Lease(this.newId(lifeMs));
-    this.#byLife.set(lifeMs, lease);
+    const lease = new Lease(this.newId(ttlMs));
+    this.#byLife.set(ttlMs, lease);
     this.heartbeat.requestSync();
     return lease;
   }
 
   /** The id of a lease that has never been. */
-  newId(lifeMs: number): LeaseId {
+  newId(ttlMs: number): LeaseId {
     this.#made += 1;
-    return leaseId(this.replicaId, this.#made, lifeMs);
+    return leaseId(this.replicaId, this.#made, ttlMs);
   }
 
   /** A holder that has never been: each take has one of its own. */
@@ -105,7 +105,7 @@ export class OwnLeases {
   expire(): void {
     const now = this.clock.now();
     for (const lease of this.all)
-      if (lease.deadline !== undefined && now >= lease.deadline.now) this.#byLife.delete(lease.lifeMs);
+      if (lease.deadline !== undefined && now >= lease.deadline.now) this.#byLife.delete(lease.ttlMs);
   }
 
   /** Ends all leases for this replica, whatever the store keeps: no run starts under them from now on. */
@@ -120,7 +120,7 @@ export class OwnLeases {
       if (leases.has(lease.id)) {
         lease.mustGrant = false;
         lease.extend(sent);
-      } else this.#byLife.delete(lease.lifeMs);
+      } else this.#byLife.delete(lease.ttlMs);
     }
   }
 
@@ -128,7 +128,7 @@ export class OwnLeases {
   incarnationChanged(): void {
     for (const lease of this.all) {
       if (lease.deadline === undefined || lease.isValid(this.clock)) lease.mustGrant = true;
-      else this.#byLife.delete(lease.lifeMs);
+      else this.#byLife.delete(lease.ttlMs);
     }
   }
 }

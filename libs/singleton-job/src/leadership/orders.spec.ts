@@ -3,16 +3,16 @@ import { instant } from '../base/time/clock.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { Orders } from './orders.js';
 import { type Command, type JobRecord } from './record.js';
-import { View } from './view.js';
+import { StoreView } from './view.js';
 
 const HOLDER = 'a.1@10000#1';
 const command: Command = { id: 'c1', action: 'trigger', until: 2_000 };
 const another: Command = { ...command, id: 'c2' };
 const run = { startedAt: 40, by: 'c1' };
 
-function viewAt(storeTime: number): View {
+function viewAt(storeTime: number): StoreView {
   const clock = new ManualClock();
-  const view = new View('a', clock);
+  const view = new StoreView('a', clock);
   const incarnation = { id: 'memory/0', since: 0, isFirst: true };
   view.observe({ time: storeTime, incarnation, leases: new Map(), records: [] }, instant(clock));
   return view;

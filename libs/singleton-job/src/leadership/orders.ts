@@ -1,7 +1,7 @@
 import { type Holder } from '../store/lease-id.js';
 import { COMMAND_MS } from './edit.js';
-import { type Command, type JobRecord, type OwnFields, contains } from './record.js';
-import { type View } from './view.js';
+import { type Command, type JobRecord, type LeaderFields, contains } from './record.js';
+import { type StoreView } from './view.js';
 
 /** The answer of a leader that releases the job. */
 export const RELEASING = 'releasing';
@@ -13,7 +13,7 @@ const MOST_IGNORED = 100;
  * Whether its caller still waits for an answer. One that ends later than a caller waits was written before the clock of
  * the store was set back.
  */
-export function isAwaited({ outcome, until }: Command, view: View): boolean {
+export function isAwaited({ outcome, until }: Command, view: StoreView): boolean {
   return outcome === undefined && view.storeNow() < until && until <= view.storeNowAtMost() + COMMAND_MS;
 }
 
@@ -21,7 +21,7 @@ export function isAwaited({ outcome, until }: Command, view: View): boolean {
 export interface Answer {
   readonly outcome: string;
   /** Written together with the answer. */
-  readonly fields?: OwnFields;
+  readonly fields?: LeaderFields;
   /** Called when the record shows the answer. */
   readonly act?: () => void;
   /** Called if the record shows that the answer never arrived. */
@@ -59,7 +59,7 @@ export class Orders {
   }
 
   /** The command to answer now. An answer that the record does not show is cancelled when it cannot arrive any more. */
-  next(command: Command | undefined, view: View): Command | undefined {
+  next(command: Command | undefined, view: StoreView): Command | undefined {
     const { pending } = this;
     if (pending !== undefined) {
       if (command?.id === pending.id && view.storeTime < pending.until) return undefined;

@@ -3,7 +3,7 @@ import { instant } from '../base/time/clock.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { RecordView } from './record-view.js';
 import { type JobRecord } from './record.js';
-import { View } from './view.js';
+import { StoreView } from './view.js';
 
 const HELD = { holder: 'b.1@10000#1', fencingToken: 5 };
 const RELEASED = { fencingToken: 5 };
@@ -15,16 +15,16 @@ it.each<[string, string | undefined, (JobRecord | undefined)[]]>([
   ['but not one that released', undefined, [HELD, RELEASED, undefined]],
 ])('A new leader finds the last one %s', (_which, lostLeader, values) => {
   const clock = new ManualClock();
-  const seen = new RecordView({ clock, view: new View('a', clock) } as never);
-  for (const [revision, value] of values.entries()) seen.observe({ revision, value }, revision);
-  expect(seen.backlog().lostLeader).toBe(lostLeader);
+  const observed = new RecordView({ clock, storeView: new StoreView('a', clock) } as never);
+  for (const [revision, value] of values.entries()) observed.observe({ revision, value }, revision);
+  expect(observed.predecessor().lostLeader).toBe(lostLeader);
 });
 
 it('A new leader of a job that was only paused and resumed finds that no leader has released it', () => {
   const clock = new ManualClock();
-  const seen = new RecordView({ clock, view: new View('a', clock) } as never);
-  seen.observe({ revision: 1, value: { incarnation: 'memory/0' } }, 1);
-  expect(seen.backlog()).toMatchObject({ because: 'free', after: undefined });
+  const observed = new RecordView({ clock, storeView: new StoreView('a', clock) } as never);
+  observed.observe({ revision: 1, value: { incarnation: 'memory/0' } }, 1);
+  expect(observed.predecessor()).toMatchObject({ reason: 'free', leader: undefined });
 });
 
 it.each<[string, { times?: number[]; tokens?: (number | undefined)[]; others?: number[] }, number]>([
@@ -36,13 +36,13 @@ it.each<[string, { times?: number[]; tokens?: (number | undefined)[]; others?: n
   ['does not follow a number in another record that is no time', { others: [9e15] }, 16],
 ])('The next fencing token %s', (_which, { times = [6], tokens = [], others = [] }, next) => {
   const clock = new ManualClock();
-  const view = new View('a', clock);
-  const [seen, other] = [new RecordView({ view } as never), new RecordView({ view } as never)];
+  const storeView = new StoreView('a', clock);
+  const [observed, other] = [new RecordView({ storeView } as never), new RecordView({ storeView } as never)];
   const incarnation = { id: 'memory/0', since: 0, isFirst: true };
-  for (const time of times) view.observe({ time, incarnation, leases: new Map(), records: [] }, instant(clock));
+  for (const time of times) storeView.observe({ time, incarnation, leases: new Map(), records: [] }, instant(clock));
   for (const [i, fencingToken] of tokens.entries())
-    seen.observe({ revision: i, value: fencingToken === undefined ? undefined : { fencingToken } }, i);
+    observed.observe({ revision: i, value: fencingToken === undefined ? undefined : { fencingToken } }, i);
   for (const fencingToken of others) other.observe({ revision: 1, value: { fencingToken } }, 1);
   void clock.block(10);
-  expect(seen.nextFencingToken()).toBe(next);
+  expect(observed.nextFencingToken()).toBe(next);
 });

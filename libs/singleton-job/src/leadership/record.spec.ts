@@ -1,13 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { ABSENT, seenRecord } from './record.js';
+import { ABSENT, observedRecord } from './record.js';
 
-const seen = (value: unknown) => seenRecord({ revision: 7, value: JSON.stringify(value) });
+const seen = (value: unknown) => observedRecord({ revision: 7, value: JSON.stringify(value) });
 
 describe('a record', () => {
   it.each([
     [{}],
     [{ holder: 'web-1-3b0ab314.1@10000#17', run: { startedAt: 1, by: 'web' }, other: null }],
-    [{ command: { id: 'c1', action: 'of a later version', until: 5 }, moved: { at: 1, to: 'b' }, lastScheduledAt: -5 }],
+    [
+      {
+        command: { id: 'c1', action: 'of a later version', until: 5 },
+        handover: { at: 1, to: 'b' },
+        lastScheduledAt: -5,
+      },
+    ],
   ])('is %j as it is written', (value) => {
     expect(seen(value)).toEqual({ revision: 7, value });
   });
@@ -32,13 +38,13 @@ describe('a record', () => {
     { pausedAt: 'yesterday' },
     { command: 5 },
     { command: { id: 'c1' } },
-    { moved: [] },
-    { steeredIn: 5 },
+    { handover: [] },
+    { commandedIn: 5 },
   ])('cannot be read if another program wrote %j', (value) => {
     expect(seen(value)).toEqual({ ...ABSENT, isUnreadable: true });
   });
 
   it.each([2 ** 53, 0.5, NaN, 'abc'])('cannot be read at revision %p', (revision) => {
-    expect(seenRecord({ revision: revision as number, value: '{}' })).toEqual({ ...ABSENT, isUnreadable: true });
+    expect(observedRecord({ revision: revision as number, value: '{}' })).toEqual({ ...ABSENT, isUnreadable: true });
   });
 });

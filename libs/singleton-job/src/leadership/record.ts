@@ -34,7 +34,7 @@ export const KEPT_VERSIONS = 10;
 
 /**
  * The record of a job or a lock. The leader writes `holder`, `fencingToken`, `incarnation`, `schedule`,
- * `lastScheduledAt`, `run`, `versions` and `moved`. Any replica writes `pausedAt`, or a `command` over one that is
+ * `lastScheduledAt`, `run`, `versions` and `handover`. Any replica writes `pausedAt`, or a `command` over one that is
  * answered or over. Fields that this version does not know are kept.
  */
 export interface JobRecord {
@@ -53,20 +53,20 @@ export interface JobRecord {
   readonly versions?: readonly string[] | undefined;
   readonly pausedAt?: number | undefined;
   /** When a leader gave it last to another replica, to even out how many each leads. */
-  readonly moved?: { readonly at: number; readonly to: string };
+  readonly handover?: { readonly at: number; readonly to: string };
   readonly command?: Command;
   /**
    * The incarnation in which a pause or a command was written, while it is not certain that the holder has written in
    * it.
    */
-  readonly steeredIn?: string | undefined;
+  readonly commandedIn?: string | undefined;
 }
 
 /** The fields that a leader writes while it leads. */
-export type OwnFields = Pick<JobRecord, 'schedule' | 'lastScheduledAt' | 'run' | 'versions' | 'moved'>;
+export type LeaderFields = Pick<JobRecord, 'schedule' | 'lastScheduledAt' | 'run' | 'versions' | 'handover'>;
 
 /** A record as a replica has seen it. Without a value: there is none, or it cannot be read. */
-export interface SeenRecord {
+export interface ObservedRecord {
   readonly revision: number;
   readonly value: JobRecord | undefined;
   readonly isUnreadable?: true | undefined;
@@ -94,11 +94,11 @@ export function labelOf(name: string): string {
   return jobOf(name) ?? `lock/${name.slice(0, -':lock'.length)}`;
 }
 
-export const ABSENT: SeenRecord = Object.freeze({ revision: 0, value: undefined });
-const UNREADABLE: SeenRecord = Object.freeze({ revision: 0, value: undefined, isUnreadable: true });
+export const ABSENT: ObservedRecord = Object.freeze({ revision: 0, value: undefined });
+const UNREADABLE: ObservedRecord = Object.freeze({ revision: 0, value: undefined, isUnreadable: true });
 
 /** Parses the answer of a store. A revision of another program may be one that cannot grow. */
-export function seenRecord(stored: StoredRecord | 'unreadable' | undefined): SeenRecord {
+export function observedRecord(stored: StoredRecord | 'unreadable' | undefined): ObservedRecord {
   if (stored === undefined) return ABSENT;
   if (stored === 'unreadable' || !Number.isSafeInteger(stored.revision)) return UNREADABLE;
   try {
@@ -148,12 +148,12 @@ const isJobRecord = fields<JobRecord>({
   ),
   versions: optional((value) => Array.isArray(value) && value.every(isText)),
   pausedAt: optional(isTime),
-  moved: optional(fields<NonNullable<JobRecord['moved']>>({ at: isTime, to: isText })),
+  handover: optional(fields<NonNullable<JobRecord['handover']>>({ at: isTime, to: isText })),
   command: optional(fields<Command>({ id: isText, action: isText, until: isTime, outcome: optional(isText) })),
-  steeredIn: optional(isText),
+  commandedIn: optional(isText),
 });
 
 /** Whether the record has these fields. */
-export function contains(value: JobRecord | undefined, fields: OwnFields): boolean {
+export function contains(value: JobRecord | undefined, fields: LeaderFields): boolean {
   return Object.entries(fields).every(([key, field]) => isDeepStrictEqual(value?.[key as keyof JobRecord], field));
 }

@@ -34,8 +34,12 @@ describe('the deadline of a leader', () => {
 
   it('is later where the heartbeat thread has kept the lease, in this incarnation', async () => {
     const reports = { takeReports: (): object[] => [], update: () => undefined, close: () => Promise.resolve() };
-    const a = await world.leader({ backup: reports as never });
-    const kept = { incarnation: a.replica.view.incarnation.id, id: 'a.1@10000', sent: { now: 8_000, wall: Infinity } };
+    const a = await world.leader({ heartbeatThread: reports as never });
+    const kept = {
+      incarnation: a.replica.storeView.incarnation.id,
+      id: 'a.1@10000',
+      sent: { now: 8_000, wall: Infinity },
+    };
     reports.takeReports = () => [kept];
     await world.clock.block(9_000);
     expect(a.job.term.isValid()).toBe(true);

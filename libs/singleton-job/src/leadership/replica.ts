@@ -5,16 +5,16 @@ import { sleep } from '../base/time/sleep.js';
 import { within } from '../base/time/within.js';
 import { replicaOf } from '../store/lease-id.js';
 import { type Store, type StoreListener, type SyncResult } from '../store/store.js';
-import { BackupLink, type HeartbeatBackup } from './backup.js';
 import { type Candidate } from './candidate.js';
 import * as decide from './decide.js';
 import { Election } from './election.js';
+import { HeartbeatThreadLink, type HeartbeatThreadPort } from './heartbeat-thread-link.js';
 import { Heartbeat, type Sync } from './heartbeat.js';
-import { OwnLeases } from './lease.js';
-import { type SeenRecord, seenRecord } from './record.js';
+import { ReplicaLeases } from './lease.js';
+import { type ObservedRecord, observedRecord } from './record.js';
 import { Requests } from './requests.js';
-import { type OwnTerm } from './term.js';
-import { View } from './view.js';
+import { type Term } from './term.js';
+import { StoreView } from './view.js';
 import { Outbox } from './writes.js';
 
 /** How long a close waits for its last requests. */
@@ -25,13 +25,13 @@ export type TermRelease = Pick<JobEvents['leadershipReleased'], 'reason' | 'conf
 
 /** What a replica tells. */
 export interface ReplicaObserver {
-  gained?(term: OwnTerm): void;
+  gained?(term: Term): void;
   /** Not called for a term that was released. */
-  lost?(term: OwnTerm, reason: Reason<'leadershipLost'>): void;
+  lost?(term: Term, reason: Reason<'leadershipLost'>): void;
   /** The record was written without the holder, or it ends with its lease: then it is not confirmed. */
-  released?(term: OwnTerm, release: TermRelease): void;
+  released?(term: Term, release: TermRelease): void;
   /** An answer of the store, which another replica may have written. */
-  recordSeen?(election: Election, record: SeenRecord): void;
+  recordSeen?(election: Election, record: ObservedRecord): void;
   /** The election has looked at what was seen. */
   reconciled?(election: Election): void;
   /** The election can neither take nor keep the record. Called once until it has taken it again. */
@@ -48,14 +48,14 @@ export interface ReplicaParts {
   /** The name of this process in leases: different for each process. */
   readonly id: string;
   /** `lockExpiry` of the module. */
-  readonly lifeMs: number;
+  readonly ttlMs: number;
   readonly heartbeatIntervalMs: number;
   readonly store: Store;
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
   readonly observer: ReplicaObserver;
-  readonly backup?: HeartbeatBackup | undefined;
+  readonly heartbeatThread?: HeartbeatThreadPort | undefined;
 }
 
 /**
@@ -69,18 +69,22 @@ export class Replica implements StoreListener {
   readonly storeName = this.parts.store.name;
   readonly random = this.parts.random;
   readonly observer = this.parts.observer;
-  readonly view = new View(this.id, this.clock);
+  readonly storeView = new StoreView(this.id, this.clock);
   readonly heartbeat = new Heartbeat(this.clock, this.parts.heartbeatIntervalMs, this.random);
-  readonly leases = new OwnLeases(this.id, this.clock, this.heartbeat);
+  readonly leases = new ReplicaLeases(this.id, this.clock, this.heartbeat);
   readonly outbox = new Outbox(this, this.parts.store);
   readonly #requests = new Requests(this.clock);
-  readonly backup = this.parts.backup && new BackupLink(this.parts.backup, this);
+  readonly heartbeatThread = this.parts.heartbeatThread && new HeartbeatThreadLink(this.parts.heartbeatThread, this);
   /** Counted once a turn, when the first election needs it. */
   #loads: ReadonlyMap<string, number> | undefined;
   /** By the name of the record: those in use, and those whose last write is not certain yet. */
   readonly #elections = new Map<string, Election>();
   /** Reads of callers that are not complete, such as an overview: `done` aborts when every name was found. */
-  readonly #reads = new Set<{ names: ReadonlySet<string>; found: Map<string, SeenRecord>; done: AbortController }>();
+  readonly #reads = new Set<{
+    names: ReadonlySet<string>;
+    found: Map<string, ObservedRecord>;
+    done: AbortController;
+  }>();
   /** Open: syncs leave. Closing: only the last requests leave. Closed: no answer is read any more. */
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
   /** A turn is scheduled, and has not begun. */
@@ -131,9 +135,9 @@ export class Replica implements StoreListener {
   }
 
   /** Reads records now, whether this replica competes for them or not. Undefined: no answer within `limitMs`. */
-  async read(names: readonly string[], limitMs: number): Promise<ReadonlyMap<string, SeenRecord> | undefined> {
+  async read(names: readonly string[], limitMs: number): Promise<ReadonlyMap<string, ObservedRecord> | undefined> {
     if (names.length === 0) return new Map();
-    const read = { names: new Set(names), found: new Map<string, SeenRecord>(), done: new AbortController() };
+    const read = { names: new Set(names), found: new Map<string, ObservedRecord>(), done: new AbortController() };
     this.#reads.add(read);
     for (const name of names) this.heartbeat.requestRead(name);
     this.#schedule();
@@ -150,16 +154,17 @@ export class Replica implements StoreListener {
   }
 
   async #close(): Promise<void> {
-    const { store, backup } = this.parts;
+    const { store, heartbeatThread } = this.parts;
     const wasOpen = this.#state === 'open';
     this.#state = 'closing';
-    if (wasOpen && !this.view.isEmpty) await within(this.clock, CLOSE_MS, this.#sayGoodbye()).catch(() => undefined);
+    if (wasOpen && !this.storeView.isEmpty)
+      await within(this.clock, CLOSE_MS, this.#sayGoodbye()).catch(() => undefined);
     this.#state = 'closed';
     this.#timer?.timer.cancel();
     this.#requests.close();
     for (const election of this.elections) election.closeNow();
     for (const { done } of this.#reads) done.abort();
-    await Promise.all([wasOpen ? store.close() : undefined, backup?.close()]);
+    await Promise.all([wasOpen ? store.close() : undefined, heartbeatThread?.close()]);
   }
 
   async #sayGoodbye(): Promise<void> {
@@ -214,7 +219,7 @@ export class Replica implements StoreListener {
     this.#isReconciling = true;
     try {
       what?.();
-      this.backup?.takeReports();
+      this.heartbeatThread?.takeReports();
       this.leases.expire();
       for (const election of this.#elections.values()) election.expire();
       this.#reconcileElections();
@@ -237,7 +242,7 @@ export class Replica implements StoreListener {
     if (now >= this.heartbeat.dueAt && this.#state === 'open') void this.#sync();
     this.outbox.send();
     this.#setTimer();
-    this.backup?.send();
+    this.heartbeatThread?.send();
   }
 
   #setTimer(): void {
@@ -266,18 +271,18 @@ export class Replica implements StoreListener {
   #grantLeases(): void {
     if (this.isClosing) return;
     const { leases } = this;
-    for (const { candidate, isWanted } of this.#elections.values()) if (isWanted) leases.of(candidate.lifeMs);
-    if (leases.all.length > 0) leases.of(this.parts.lifeMs);
+    for (const { candidate, isWanted } of this.#elections.values()) if (isWanted) leases.of(candidate.ttlMs);
+    if (leases.all.length > 0) leases.of(this.parts.ttlMs);
     else if (this.#needsIncarnation) this.heartbeat.requestSync();
   }
 
   /** For a command of a replica that competes for no record. */
   get #needsIncarnation(): boolean {
-    return this.view.isUnnoted && this.#elections.size > 0;
+    return this.storeView.hasNoIncarnation && this.#elections.size > 0;
   }
 
   get #shortestLifeMs(): number {
-    return Math.min(this.parts.lifeMs, ...this.leases.all.map(({ lifeMs }) => lifeMs));
+    return Math.min(this.parts.ttlMs, ...this.leases.all.map(({ ttlMs }) => ttlMs));
   }
 
   /**
@@ -296,7 +301,7 @@ export class Replica implements StoreListener {
   }
 
   listening(isListening: boolean): void {
-    this.heartbeat.isDeaf = !isListening;
+    this.heartbeat.hasNoHints = !isListening;
     this.hint('*');
   }
 
@@ -304,7 +309,7 @@ export class Replica implements StoreListener {
   hint(names: readonly string[] | '*'): void {
     const elections = names === '*' ? this.elections : names.flatMap((name) => this.#elections.get(name) ?? []);
     if (elections.length === 0) return;
-    const at = elections.some(({ isInHurry }) => isInHurry) ? -Infinity : this.heartbeat.afterHerdAt;
+    const at = elections.some(({ isInHurry }) => isInHurry) ? -Infinity : this.heartbeat.jitteredAt;
     for (const { name } of elections) this.heartbeat.requestRead(name, at);
     this.#schedule();
   }
@@ -317,9 +322,9 @@ export class Replica implements StoreListener {
 
   /** How many jobs each replica leads that is alive, as far as this one knows. */
   countLoads(): Map<string, number> {
-    const loads = new Map([...this.view.leases.keys()].map((lease) => [replicaOf(lease), 0]));
+    const loads = new Map([...this.storeView.leases.keys()].map((lease) => [replicaOf(lease), 0]));
     for (const { candidate, leader } of this.#elections.values()) {
-      if (leader === undefined || !candidate.isSpread) continue;
+      if (leader === undefined || !candidate.isBalanced) continue;
       const load = loads.get(leader);
       if (load !== undefined) loads.set(leader, load + 1);
     }
@@ -328,12 +333,11 @@ export class Replica implements StoreListener {
 
   async #sync(): Promise<void> {
     const names = [...this.#elections.keys()];
-    const always = this.elections.filter(({ writer }) => writer.isDoubtful).map(({ name }) => name);
+    const always = this.elections.filter(({ writer }) => writer.hasUnconfirmedWrite).map(({ name }) => name);
     const { renew, grant } = this.leases.requests;
     // who keeps no lease has one for the request only, which notes the incarnation
-    const passing =
-      this.leases.all.length === 0 && this.#needsIncarnation ? [this.leases.newId(this.parts.lifeMs)] : [];
-    const leases = { isNewcomer: this.view.isEmpty, renew, grant: [...grant, ...passing], revoke: passing };
+    const passing = this.leases.all.length === 0 && this.#needsIncarnation ? [this.leases.newId(this.parts.ttlMs)] : [];
+    const leases = { isNewcomer: this.storeView.isEmpty, renew, grant: [...grant, ...passing], revoke: passing };
     const isOfUse = (name: string): boolean =>
       this.#elections.has(name) || [...this.#reads].some((read) => read.names.has(name));
     const sync = this.heartbeat.next(leases, names, always, isOfUse);
@@ -359,8 +363,8 @@ export class Replica implements StoreListener {
 
   #answered(sync: Sync, result: SyncResult): void {
     const { request, sent, sequence } = sync;
-    const isNew = this.view.observe(result, sent);
-    this.heartbeat.answered(this.view.replicas);
+    const isNew = this.storeView.observe(result, sent);
+    this.heartbeat.answered(this.storeView.replicas);
     this.failure = undefined;
     this.observer.synced?.(sync, result, isNew);
     if (isNew) {
@@ -371,15 +375,16 @@ export class Replica implements StoreListener {
       for (const name of request.read) this.heartbeat.requestRead(name);
     } else {
       this.leases.answered(sync, result);
-      for (const [index, name] of request.read.entries()) this.#seen(name, seenRecord(result.records[index]), sequence);
+      for (const [index, name] of request.read.entries())
+        this.#seen(name, observedRecord(result.records[index]), sequence);
     }
     for (const election of this.#elections.values()) {
       election.term?.syncAnswered();
-      if (this.view.hasOtherLeases) election.reconcileAt = -Infinity;
+      if (this.storeView.hasOtherLeases) election.reconcileAt = -Infinity;
     }
   }
 
-  #seen(name: string, record: SeenRecord, sequence: number): void {
+  #seen(name: string, record: ObservedRecord, sequence: number): void {
     this.#elections.get(name)?.observe(record, sequence);
     for (const { names, found, done } of this.#reads) {
       if (names.has(name)) found.set(name, record);

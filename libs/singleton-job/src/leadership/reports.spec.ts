@@ -18,12 +18,12 @@ it.each([
   [7, 'data-lost'],
   [8, 'resumed'],
 ])('A pause of time 7 that a record of revision %s does not show is %s', (revision, reason) => {
-  const told: unknown[] = [];
-  const reports = reportsTo((event, payload) => told.push([event, Reflect.get(payload, 'reason')]));
-  const look = { name: 'tick:job', candidate: {}, isWanted: true };
-  reports.reconciled({ ...look, seen: { last: { revision: 7 } }, pausedAt: 7 } as never);
-  reports.reconciled({ ...look, seen: { last: { revision } } } as never);
-  expect(told).toEqual([
+  const reported: unknown[] = [];
+  const reports = reportsTo((event, payload) => reported.push([event, Reflect.get(payload, 'reason')]));
+  const election = { name: 'tick:job', candidate: {}, isWanted: true };
+  reports.reconciled({ ...election, observed: { last: { revision: 7 } }, pausedAt: 7 } as never);
+  reports.reconciled({ ...election, observed: { last: { revision } } } as never);
+  expect(reported).toEqual([
     ['jobPaused', undefined],
     ['jobResumed', reason],
   ]);

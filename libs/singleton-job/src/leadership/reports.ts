@@ -8,9 +8,9 @@ import { type Candidate } from './candidate.js';
 import { type Election } from './election.js';
 import { type Sync } from './heartbeat.js';
 import { Outages } from './outages.js';
-import { jobOf, labelOf, type SeenRecord } from './record.js';
+import { jobOf, labelOf, type ObservedRecord } from './record.js';
 import { type ReplicaObserver, type TermRelease } from './replica.js';
-import { type Term } from './term.js';
+import { type TermHandle } from './term.js';
 
 type TermEvent = 'leadershipGained' | 'leadershipLost' | 'leadershipReleased';
 
@@ -36,16 +36,16 @@ export class Reports implements ReplicaObserver, StoreListener {
     },
   ) {}
 
-  gained(term: Term): void {
-    const { because, after } = term.backlog;
-    this.#ofTerm('leadershipGained', term, { because, ...(after !== undefined && { after }) });
+  gained(term: TermHandle): void {
+    const { reason, leader } = term.predecessor;
+    this.#ofTerm('leadershipGained', term, { because: reason, ...(leader !== undefined && { after: leader }) });
   }
 
-  lost(term: Term, reason: Reason<'leadershipLost'>): void {
+  lost(term: TermHandle, reason: Reason<'leadershipLost'>): void {
     this.#ofTerm('leadershipLost', term, { reason });
   }
 
-  released(term: Term, release: TermRelease): void {
+  released(term: TermHandle, release: TermRelease): void {
     this.#ofTerm('leadershipReleased', term, release);
   }
 
@@ -69,7 +69,7 @@ export class Reports implements ReplicaObserver, StoreListener {
     notify('heartbeatAnswered', { roundTripMs: clock.now() - sent.now, clockOffsetMs });
   }
 
-  recordSeen({ name, term }: Election, record: SeenRecord): void {
+  recordSeen({ name, term }: Election, record: ObservedRecord): void {
     const job = jobOf(name);
     if (record.isUnreadable === true) {
       this.outages.report(unreadable(name, this.parts.storeName), labelOf(name));
@@ -80,11 +80,11 @@ export class Reports implements ReplicaObserver, StoreListener {
   }
 
   /** Tells whom this replica follows, and whether the job is paused. */
-  reconciled({ name, candidate, isWanted, seen, leader, pausedAt, term }: Election): void {
+  reconciled({ name, candidate, isWanted, observed, leader, pausedAt, term }: Election): void {
     const { notify } = this.parts;
     const job = jobOf(name);
     // a record that cannot be read says nothing of a pause
-    if (job === undefined || !isWanted || seen.last.isUnreadable === true) return;
+    if (job === undefined || !isWanted || observed.last.isUnreadable === true) return;
     const before: Reported = this.#reported.get(candidate) ?? {};
     const followed = term === undefined ? (leader ?? before.leader) : undefined;
     if (followed === before.leader && pausedAt === before.pausedAt) return;
@@ -93,7 +93,7 @@ export class Reports implements ReplicaObserver, StoreListener {
     if (pausedAt === before.pausedAt) return;
     // another pause may have begun since the last look. If no replica has written since: the record is older than the
     // pause, or gone
-    const reason = seen.last.revision <= (before.pausedAt ?? 0) ? 'data-lost' : 'resumed';
+    const reason = observed.last.revision <= (before.pausedAt ?? 0) ? 'data-lost' : 'resumed';
     // an older record may show an older pause: then the job does not run again
     if (before.pausedAt !== undefined && (reason === 'resumed' || pausedAt === undefined))
       notify('jobResumed', { job, pausedAt: new Date(before.pausedAt), reason });
@@ -105,7 +105,7 @@ export class Reports implements ReplicaObserver, StoreListener {
   }
 
   /** Locks have no events of their own. */
-  #ofTerm<E extends TermEvent>(event: E, term: Term, rest: Omit<JobEvents[E], 'job' | 'fencingToken'>): void {
+  #ofTerm<E extends TermEvent>(event: E, term: TermHandle, rest: Omit<JobEvents[E], 'job' | 'fencingToken'>): void {
     const job = jobOf(term.name);
     if (job !== undefined) this.parts.notify(event, { job, fencingToken: term.fencingToken, ...rest } as JobEvents[E]);
   }
@@ -115,7 +115,7 @@ export class Reports implements ReplicaObserver, StoreListener {
   }
 
   /** During a deploy of a change, or for ever if two applications have one project name. */
-  #lookAtSchedule(job: string, { value }: SeenRecord): void {
+  #lookAtSchedule(job: string, { value }: ObservedRecord): void {
     const { holder, schedule: theirs } = value ?? {};
     const mine = this.parts.scheduleOf(job);
     if (holder === undefined || theirs === undefined || mine === undefined || theirs === mine) return;

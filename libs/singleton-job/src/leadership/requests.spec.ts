@@ -266,10 +266,10 @@ describe('a lock', () => {
   });
 
   it('that is held for longer than 8 h is written again; a job is never forgotten', async () => {
-    const lifeMs = 4 * 3_600_000;
-    const a = world.add('a', { lifeMs });
-    a.compete('job', 'job', lifeMs);
-    a.compete('lock', 'lock', lifeMs);
+    const ttlMs = 4 * 3_600_000;
+    const a = world.add('a', { ttlMs });
+    a.compete('job', 'job', ttlMs);
+    a.compete('lock', 'lock', ttlMs);
     await world.clock.advance(8 * 3_600_000);
     const writes = a.store.writes.flatMap((request) => request.writes);
     expect(writes.map(({ forgetAfterMs = 0 }) => forgetAfterMs / 3_600_000)).toEqual([0, 24, 24]);
@@ -281,7 +281,7 @@ describe('a lock', () => {
     await world.clock.advance(0);
     await lock.election.withdraw('unregistered');
     const { fencingToken, holder } = lock.term;
-    const incarnation = a.replica.view.incarnation.id;
+    const incarnation = a.replica.storeView.incarnation.id;
     expect([holder, world.record('lock')]).toEqual(['a.2@20000#2', { fencingToken, incarnation }]);
   });
 });

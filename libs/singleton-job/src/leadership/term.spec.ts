@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../testing/manual-clock.js';
 import { Lease } from './lease.js';
 import { ABSENT } from './record.js';
-import { OwnTerm } from './term.js';
-import { View } from './view.js';
+import { Term } from './term.js';
+import { StoreView } from './view.js';
 
 function setup() {
   const clock = new ManualClock();
@@ -13,15 +13,16 @@ function setup() {
   };
   confirm();
   const story: string[] = [];
-  const backup = { takeReports: (): void => undefined };
+  const heartbeatThread = { takeReports: (): void => undefined };
   const leases = { nextHolder: () => 'a.1@10000#1' };
-  const replica = { clock, view: new View('a', clock), leases, backup, syncNow: () => story.push('doubted') };
-  const seen = { nextFencingToken: () => 7, backlog: () => ({}) };
-  const election = { name: 'job:job', candidate: {}, replica, seen, touch: () => story.push('changed') };
-  const term = new OwnTerm(election as never, lease);
+  const storeView = new StoreView('a', clock);
+  const replica = { clock, storeView, leases, heartbeatThread, syncNow: () => story.push('doubted') };
+  const observed = { nextFencingToken: () => 7, predecessor: () => ({}) };
+  const election = { name: 'job:job', candidate: {}, replica, observed, enqueue: () => story.push('changed') };
+  const term = new Term(election as never, lease);
   /** What a promise has settled to by now. */
   const soFar = <T>(promise: Promise<T>) => Promise.race([promise, clock.afterIo().then(() => 'pending')]);
-  return { clock, lease, confirm, term, story, backup, soFar };
+  return { clock, lease, confirm, term, story, heartbeatThread, soFar };
 }
 
 describe('a lease', () => {
@@ -52,8 +53,8 @@ describe('a term', () => {
   });
 
   it('looks for a later deadline before it says no', async () => {
-    const { clock, term, confirm, backup } = setup();
-    backup.takeReports = confirm;
+    const { clock, term, confirm, heartbeatThread } = setup();
+    heartbeatThread.takeReports = confirm;
     await clock.block(20_000);
     expect(term.isValid()).toBe(true);
   });
@@ -107,7 +108,7 @@ describe('the fields of a term', () => {
     term.markSent();
     const second = term.save({ schedule: 's' });
     expect([await soFar(first), await soFar(second), term.saveAt]).toEqual(['pending', 'pending', -Infinity]);
-    expect([term.own, story]).toEqual([{ lastScheduledAt: 1, schedule: 's' }, ['changed', 'changed', 'changed']]);
+    expect([term.fields, story]).toEqual([{ lastScheduledAt: 1, schedule: 's' }, ['changed', 'changed', 'changed']]);
     term.onRecord({ lastScheduledAt: 1 });
     expect([await first, await soFar(second), term.saveAt]).toEqual([true, 'pending', -Infinity]);
     term.onRecord({ lastScheduledAt: 1, schedule: 's' });
@@ -138,7 +139,7 @@ describe('the fields of a term', () => {
     await expect(saved).resolves.toBe(false);
     await expect(term.save({ lastScheduledAt: 2 })).resolves.toBe(false);
     term.set({ schedule: 's' });
-    expect(term.own).toEqual({ lastScheduledAt: 2, schedule: 's' });
+    expect(term.fields).toEqual({ lastScheduledAt: 2, schedule: 's' });
   });
 
   it('have the run of a command that is carried out, so that later writes keep it', () => {
@@ -147,6 +148,6 @@ describe('the fields of a term', () => {
     term.set({ schedule: 's' });
     term.orders.open(command, { outcome: 'started', fields: { run } });
     term.carryOut({ holder: term.holder, command: { ...command, outcome: 'started' } });
-    expect(term.own).toEqual({ schedule: 's', run });
+    expect(term.fields).toEqual({ schedule: 's', run });
   });
 });

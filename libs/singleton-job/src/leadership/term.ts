@@ -3,7 +3,7 @@ import { instant, type Instant } from '../base/time/clock.js';
 import { type Election } from './election.js';
 import { isBefore, type Lease } from './lease.js';
 import { type Order, Orders, RELEASING } from './orders.js';
-import { type JobRecord, type OwnFields, type SeenRecord, contains } from './record.js';
+import { type JobRecord, type LeaderFields, type ObservedRecord, contains } from './record.js';
 
 /** A term writes what can wait so often, all terms of a replica in one request. */
 const SAVE_MS = 10_000;
@@ -14,17 +14,17 @@ export type TermEnd = 'released' | 'preempted' | 'expired';
 interface Save {
   readonly settle: (isSaved: boolean) => void;
   /** The fields before a claim. */
-  readonly undo: OwnFields | undefined;
+  readonly undo: LeaderFields | undefined;
 }
 
 /**
  * A term, as its candidate sees it: a run starts only while `isValid()`, and `signal` aborts it. The rest is between
  * the term and its election.
  */
-export type Term = Readonly<
+export type TermHandle = Readonly<
   Pick<
-    OwnTerm,
-    | ('name' | 'holder' | 'fencingToken' | 'backlog' | 'own' | 'set' | 'claim' | 'save')
+    Term,
+    | ('name' | 'holder' | 'fencingToken' | 'predecessor' | 'fields' | 'set' | 'claim' | 'save')
     | ('isValid' | 'untilValid' | 'startedAt' | 'storeNow' | 'storeNowAtMost' | 'deadline' | 'signal' | 'end')
   >
 >;
@@ -34,39 +34,39 @@ export type Term = Readonly<
  * here, and the election writes it.
  *
  * The fields are made from top to bottom, after the parameters of the constructor (`useDefineForClassFields` is false),
- * and each may read those above it: `own` needs `backlog`, and `orders` needs `holder` and `backlog`. So their order is
- * part of the code.
+ * and each may read those above it: `fields` needs `predecessor`, and `orders` needs `holder` and
+ * `predecessor`. So their order is part of the code.
  */
-export class OwnTerm {
+export class Term {
   /** Name of the record. */
   readonly name = this.election.name;
   /** What the record names while this replica leads by it. No other term ever has the same one. */
   readonly holder = this.election.replica.leases.nextHolder(this.lease);
   /** Larger than that of every earlier term of the job. */
-  readonly fencingToken = this.election.seen.nextFencingToken();
+  readonly fencingToken = this.election.observed.nextFencingToken();
   /** What earlier leaders have left. */
-  readonly backlog = this.election.seen.backlog();
+  readonly predecessor = this.election.observed.predecessor();
   /** When the take was applied, by both clocks. Before {@link begin} it is when the take was decided. */
   startedAt = instant(this.election.replica.clock);
   /**
    * The leader's fields as the record should have them. A run that outlives the term still sets its own, and the next
    * write has them.
    */
-  own: OwnFields = this.election.candidate.inherit?.(this.backlog) ?? {};
+  fields: LeaderFields = this.election.candidate.inherit?.(this.predecessor) ?? {};
   /**
    * When the oldest change of `own` was made that the record may lack, by the monotonic clock. Infinity: the record
    * lacks nothing. -Infinity: the record must be written again.
    */
   #unsavedAt = Infinity;
   /** What the last write carries, and when it left. When the record shows it, these saves are done. */
-  #sent: { readonly own: OwnFields; readonly saves: readonly Save[]; readonly at: number } | undefined;
+  #sent: { readonly own: LeaderFields; readonly saves: readonly Save[]; readonly at: number } | undefined;
   /** The command that is being answered, and those that are done. */
-  readonly orders = new Orders(this.holder, this.backlog.record?.command);
+  readonly orders = new Orders(this.holder, this.predecessor.record?.command);
   /**
    * In a new incarnation, until the record has been written again: the deadline from before, and the record as seen
    * before.
    */
-  reclaim: { readonly by: Instant; readonly before: SeenRecord } | undefined;
+  reclaim: { readonly by: Instant; readonly before: ObservedRecord } | undefined;
   /** Why it is released, and since when, by the monotonic clock: no run starts any more. Undefined: it is not. */
   release:
     { readonly reason: Reason<'leadershipReleased'>; readonly standBackMs: number; readonly at: number } | undefined;
@@ -78,7 +78,7 @@ export class OwnTerm {
   /** Callers of {@link save}, until the record shows their fields. While there is one, a write is due at once. */
   #saves: readonly Save[] = [];
   /** Callers of {@link untilValid} that wait for the answer to the next sync, or for the end of the term. */
-  #doubts: (() => void)[] = [];
+  #waiters: (() => void)[] = [];
 
   constructor(
     private readonly election: Election,
@@ -94,7 +94,7 @@ export class OwnTerm {
 
   /** The time of the store. */
   storeNow(): number {
-    return this.election.replica.view.storeNow();
+    return this.election.replica.storeView.storeNow();
   }
 
   /**
@@ -102,7 +102,7 @@ export class OwnTerm {
    * too short.
    */
   storeNowAtMost(): number {
-    return this.election.replica.view.storeNowAtMost();
+    return this.election.replica.storeView.storeNowAtMost();
   }
 
   /**
@@ -113,7 +113,7 @@ export class OwnTerm {
     const { replica } = this.election;
     if (this.end !== undefined) return false;
     if (isBefore(replica.clock, this.deadline)) return true;
-    replica.backup?.takeReports();
+    replica.heartbeatThread?.takeReports();
     if (isBefore(replica.clock, this.deadline)) return true;
     replica.syncNow();
     return false;
@@ -122,13 +122,13 @@ export class OwnTerm {
   /** Resolves when {@link isValid}, or when the term is over. */
   async untilValid(): Promise<void> {
     while (this.end === undefined && !this.isValid()) {
-      await new Promise<void>((resolve) => this.#doubts.push(resolve));
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
     }
   }
 
   /** Fields that the record gets within 10 s, in one request with those of all terms. */
-  set(fields: OwnFields): void {
-    this.own = { ...this.own, ...fields };
+  set(fields: LeaderFields): void {
+    this.fields = { ...this.fields, ...fields };
     if (this.#unsavedAt < Infinity) return;
     this.#unsavedAt = this.election.replica.clock.now();
     this.election.enqueue(this.saveAt);
@@ -137,8 +137,8 @@ export class OwnTerm {
   /**
    * {@link save} before a run starts. Resolves to false, with the fields as before, if the record shows a pause first.
    */
-  claim(fields: OwnFields): Promise<boolean> {
-    const { lastScheduledAt, run, versions } = this.own;
+  claim(fields: LeaderFields): Promise<boolean> {
+    const { lastScheduledAt, run, versions } = this.fields;
     return this.save(fields, { lastScheduledAt, run, versions });
   }
 
@@ -146,7 +146,7 @@ export class OwnTerm {
    * Fields that the record gets at once. Resolves to true when the record has them, and to false when the term is over
    * before. `undo`: of a claim.
    */
-  save(fields: OwnFields, undo?: OwnFields): Promise<boolean> {
+  save(fields: LeaderFields, undo?: LeaderFields): Promise<boolean> {
     this.set(fields);
     if (this.end !== undefined) return Promise.resolve(false);
     return new Promise<boolean>((settle) => {
@@ -173,12 +173,12 @@ export class OwnTerm {
 
   /** The fields leave now. */
   markSent(): void {
-    this.#sent = { own: this.own, saves: this.#saves, at: this.election.replica.clock.now() };
+    this.#sent = { own: this.fields, saves: this.#saves, at: this.election.replica.clock.now() };
   }
 
   /** The record as it is. What changed while a write was under way is not in it yet. */
   onRecord(value: JobRecord): void {
-    const all = { own: this.own, saves: this.#saves, at: Infinity };
+    const all = { own: this.fields, saves: this.#saves, at: Infinity };
     const sent = [all, this.#sent].find((one) => one !== undefined && contains(value, one.own));
     if (sent === undefined) return;
     this.#unsavedAt = sent.at;
@@ -189,7 +189,7 @@ export class OwnTerm {
   /**
    * Another incarnation. The record is to be written again, also if it names this term: it may be older.
    */
-  incarnationChanged(before: SeenRecord): void {
+  incarnationChanged(before: ObservedRecord): void {
     this.reclaim ??= { by: this.deadline, before };
     this.#unsavedAt = -Infinity;
   }
@@ -197,7 +197,7 @@ export class OwnTerm {
   /** Carries out the command whose answer the record shows. */
   carryOut(value: JobRecord = {}): void {
     const order = this.orders.onRecord(value);
-    if (order?.fields !== undefined) this.own = { ...this.own, ...order.fields };
+    if (order?.fields !== undefined) this.fields = { ...this.fields, ...order.fields };
     order?.act?.();
   }
 
@@ -226,7 +226,7 @@ export class OwnTerm {
 
   /** A sync was answered. */
   syncAnswered(): void {
-    for (const resolve of this.#doubts.splice(0)) resolve();
+    for (const resolve of this.#waiters.splice(0)) resolve();
   }
 
   /** The term is over. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { instant } from '../base/time/clock.js';
 import { ManualClock } from '../testing/manual-clock.js';
-import { View } from './view.js';
+import { StoreView } from './view.js';
 
 const INCARNATION = { id: 'memory/0', since: 0, isFirst: true };
 
 /** A view after answers that came at once, with these leases. */
 function viewOf(...answers: readonly (readonly string[])[]) {
   const clock = new ManualClock();
-  const view = new View('a', clock);
+  const view = new StoreView('a', clock);
   for (const ids of answers) {
     const leases = new Map(ids.map((id) => [id, 1]));
     view.observe({ time: 5_000, incarnation: INCARNATION, leases, records: [] }, instant(clock));
@@ -19,7 +19,7 @@ function viewOf(...answers: readonly (readonly string[])[]) {
 describe('what a replica has seen', () => {
   it('has the longest life of all leases that it has met, and the replicas that are alive', () => {
     const { view } = viewOf(['a.1@10000', 'a.2@30000', 'c.1@800'], ['a.1@10000', 'a.3@800', 'b.1@10000']);
-    expect([view.longestLifeMs, view.replicas]).toEqual([30_000, 2]);
+    expect([view.maxTtlMs, view.replicas]).toEqual([30_000, 2]);
   });
 
   it('has met data no earlier than by the clock of the store before', () => {
@@ -27,14 +27,14 @@ describe('what a replica has seen', () => {
     const meet = (server: string, time: number): number => {
       const incarnation = { id: `${server}/${time}`, since: time, isFirst: false };
       view.observe({ time, incarnation, leases: new Map(), records: [] }, instant(clock));
-      return view.metAt.storeTime;
+      return view.observedAt.storeTime;
     };
     expect([meet('behind', 3_000), meet('ahead', 9_000)]).toEqual([5_000, 9_000]);
   });
 
   it('has no lease of another program, which has no life', () => {
     const { view } = viewOf(['a.1@10000', 'backup']);
-    expect([view.longestLifeMs, [...view.leases.keys()]]).toEqual([10_000, ['a.1@10000']]);
+    expect([view.maxTtlMs, [...view.leases.keys()]]).toEqual([10_000, ['a.1@10000']]);
   });
 
   it('has a time of the store at most: by the clock that has gone further, as the host may have been suspended', () => {

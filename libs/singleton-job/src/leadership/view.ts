@@ -1,27 +1,27 @@
 import { type Clock, type Instant, instant } from '../base/time/clock.js';
-import { isLeaseId, type LeaseId, lifeOf, replicaOf } from '../store/lease-id.js';
+import { isLeaseId, type LeaseId, ttlOf, replicaOf } from '../store/lease-id.js';
 import { type Incarnation, type SyncResult } from '../store/store.js';
 import { MAX_TIME } from './record.js';
 
 /** What this replica has seen of the store, apart from records. Only answers change it. */
-export class View {
+export class StoreView {
   /** Of the last answer that had one. Its `id` is empty until then: no record has that. */
   incarnation: Incarnation = { id: '', since: Infinity, isFirst: false };
   /**
    * When this replica met the incarnation: by the monotonic clock, and by the clock of the store, or of the one before
    * if that was ahead. No claim in earlier data is later.
    */
-  metAt = { now: Infinity, storeTime: Infinity };
+  observedAt = { now: Infinity, storeTime: Infinity };
   /** This replica saw another incarnation before this one. */
-  sawAnother = false;
+  hasChanged = false;
   /** The longest life of a lease that it has met. */
-  longestLifeMs = 0;
+  maxTtlMs = 0;
   /** Every living lease, and for how many milliseconds it lived on at the time of the answer. */
   leases: ReadonlyMap<LeaseId, number> = new Map();
   /** How many replicas are alive. */
   replicas = 0;
   /** The store has answered, but no replica has kept a lease in it yet. */
-  isUnnoted = false;
+  hasNoIncarnation = false;
   /** The last answer was the first, or other leases lived than in the one before. */
   hasOtherLeases = false;
   /** The time of the store in its last answer. */
@@ -70,13 +70,13 @@ export class View {
     const leases = new Map([...all].filter(([id]) => isLeaseId(id)));
     const areSame = leases.size === this.leases.size && [...leases.keys()].every((id) => this.leases.has(id));
     this.hasOtherLeases = this.isEmpty || !areSame;
-    this.isUnnoted = incarnation.id === '';
-    const isNew = !this.isUnnoted && this.incarnation.id !== incarnation.id;
+    this.hasNoIncarnation = incarnation.id === '';
+    const isNew = !this.hasNoIncarnation && this.incarnation.id !== incarnation.id;
     if (isNew) {
-      this.sawAnother = !this.isEmpty;
-      const earlierTime = this.sawAnother ? this.storeNow() : 0;
+      this.hasChanged = !this.isEmpty;
+      const earlierTime = this.hasChanged ? this.storeNow() : 0;
       this.incarnation = incarnation;
-      this.metAt = { now: this.clock.now(), storeTime: Math.max(incarnation.since, earlierTime) };
+      this.observedAt = { now: this.clock.now(), storeTime: Math.max(incarnation.since, earlierTime) };
     }
     this.storeTime = time;
     this.noteTime(time);
@@ -84,8 +84,8 @@ export class View {
     this.#sent = sent;
     this.leases = leases;
     if (!areSame) this.replicas = new Set([...leases.keys()].map(replicaOf)).size;
-    for (const id of leases.keys()) this.noteTtl(lifeOf(id));
-    return isNew && this.sawAnother;
+    for (const id of leases.keys()) this.noteTtl(ttlOf(id));
+    return isNew && this.hasChanged;
   }
 
   /** A number that is no time is in a record of another program, and must not reach the others. */
@@ -93,7 +93,7 @@ export class View {
     if (time <= MAX_TIME) this.latestTime = Math.max(this.latestTime, time);
   }
 
-  noteTtl(lifeMs: number): void {
-    this.longestLifeMs = Math.max(this.longestLifeMs, lifeMs);
+  noteTtl(ttlMs: number): void {
+    this.maxTtlMs = Math.max(this.maxTtlMs, ttlMs);
   }
 }

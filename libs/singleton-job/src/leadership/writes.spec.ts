@@ -8,7 +8,7 @@ describe('a write without an answer', () => {
     writer.answered({ revision: undefined, failure: new Error('lost'), sequence: 1 }, 7, 2_000);
     const isDoubtfulAfter = (storeTime: number) => {
       writer.observe(7, storeTime);
-      return writer.isDoubtful;
+      return writer.hasUnconfirmedWrite;
     };
     expect([1_999, 2_000].map(isDoubtfulAfter)).toEqual([true, false]);
   });

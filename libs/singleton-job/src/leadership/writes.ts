@@ -59,8 +59,8 @@ export class Outbox {
   }
 
   async #send(until: number, writes: readonly RecordWrite[]): Promise<void> {
-    const { view, heartbeat, observer } = this.replica;
-    const incarnation = view.incarnation.id;
+    const { storeView, heartbeat, observer } = this.replica;
+    const incarnation = storeView.incarnation.id;
     let revisions: readonly (number | undefined)[] = [];
     let failure: unknown;
     try {
@@ -73,7 +73,7 @@ export class Outbox {
       observer.wrote?.(failure);
       const sequence = heartbeat.nextSequence();
       // an answer that was under way while the incarnation changed says nothing about the data of now
-      const ofNow = incarnation === view.incarnation.id ? revisions : [];
+      const ofNow = incarnation === storeView.incarnation.id ? revisions : [];
       for (const [index, { answered }] of writes.entries()) answered({ revision: ofNow[index], failure, sequence });
     });
     const names = writes.flatMap(({ ask, isPublished }, index) =>
@@ -97,7 +97,7 @@ export class Writer {
    * Until then, by the clock of the store, a write without an answer may still be carried out. So the record is read
    * with each sync until an answer comes from after that. -Infinity: there is no such write.
    */
-  #doubtEndsAt = -Infinity;
+  #unconfirmedUntil = -Infinity;
   /**
    * How many writes in a row were not carried out, or had no answer. Each waits longer than the one before: the store
    * may refuse all of them. 0 again when another revision shows that another replica was faster.
@@ -113,8 +113,8 @@ export class Writer {
   }
 
   /** A late write may still change the record. */
-  get isDoubtful(): boolean {
-    return this.#doubtEndsAt > -Infinity;
+  get hasUnconfirmedWrite(): boolean {
+    return this.#unconfirmedUntil > -Infinity;
   }
 
   begin(now: number): void {
@@ -128,12 +128,12 @@ export class Writer {
     this.#failures = revision === undefined ? this.#failures + 1 : 0;
     // an unknown one may have changed the record itself
     this.#failedOn = failure === undefined ? ifRevision : undefined;
-    if (failure !== undefined) this.#doubtEndsAt = Math.max(this.#doubtEndsAt, until);
+    if (failure !== undefined) this.#unconfirmedUntil = Math.max(this.#unconfirmedUntil, until);
   }
 
   /** An answer to a sync that left after the last write was answered. */
   observe(revision: number, storeTime: number): void {
-    if (storeTime >= this.#doubtEndsAt) this.#doubtEndsAt = -Infinity;
+    if (storeTime >= this.#unconfirmedUntil) this.#unconfirmedUntil = -Infinity;
     // another replica was faster
     if (this.#failedOn !== undefined && revision !== this.#failedOn) this.#failures = 0;
   }

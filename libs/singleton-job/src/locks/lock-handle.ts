@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { onAbort } from '../base/time/on-abort.js';
 import { labelOf } from '../leadership/record.js';
-import { type Term } from '../leadership/term.js';
+import { type TermHandle } from '../leadership/term.js';
 import { LockLostError } from './lock.errors.js';
 
 /**
@@ -16,13 +16,13 @@ export class LockHandle implements AsyncDisposable {
   readonly fencingToken: number;
   /** Aborts once: when the lock is lost, or when the application stops. */
   readonly #loss = new AbortController();
-  readonly #term: Term;
+  readonly #term: TermHandle;
   readonly #release: () => Promise<boolean>;
   /** What the first call of {@link release} resolves to. Undefined: the lock has not been released. */
   #released: Promise<boolean> | undefined;
 
   /** Handles are made by `LockService`. @internal */
-  constructor(term: Term, release: () => Promise<boolean>) {
+  constructor(term: TermHandle, release: () => Promise<boolean>) {
     this.key = labelOf(term.name);
     this.fencingToken = term.fencingToken;
     this.#term = term;

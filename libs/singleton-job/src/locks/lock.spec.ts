@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { lockRecord } from '../leadership/record.js';
-import { type Term } from '../leadership/term.js';
+import { type TermHandle } from '../leadership/term.js';
 import { resolveOptions } from '../options/resolve-options.js';
 import { settle } from '../testing/manual-clock.js';
 import { Lock } from './lock.js';
@@ -17,7 +17,8 @@ describe('A lock that is granted', () => {
       storeName: 'Redis',
     });
     const facts = { name: lock.name, signal: new AbortController().signal, deadline: { now: 9_000 } };
-    const term = (end: () => Term['end']) => Object.defineProperty({ ...facts }, 'end', { get: end }) as object as Term;
+    const term = (end: () => TermHandle['end']) =>
+      Object.defineProperty({ ...facts }, 'end', { get: end }) as object as TermHandle;
     return { lock, term };
   }
 

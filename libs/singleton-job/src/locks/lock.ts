@@ -5,7 +5,7 @@ import { type Election } from '../leadership/election.js';
 import { trustedMs } from '../leadership/lease.js';
 import { labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
-import { type Term } from '../leadership/term.js';
+import { type TermHandle } from '../leadership/term.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { Condition } from './condition.js';
 import { LockHandle } from './lock-handle.js';
@@ -35,15 +35,15 @@ export interface LockParts {
  * Its election is in the table of the replica while a caller waits or has the lock, and until the release is certain.
  */
 export class Lock implements Candidate {
-  readonly isSpread = false;
+  readonly isBalanced = false;
   readonly forgetAfterMs = FORGET_MS;
-  readonly lifeMs = this.parts.options.lockExpiryMs;
+  readonly ttlMs = this.parts.options.lockExpiryMs;
   readonly #looked = new Condition(this.parts.replica.clock);
   readonly #election: Election = this.parts.replica.electionFor(this);
   /** Callers that wait, each with its handle as soon as it has the lock. */
   readonly #callers = new Set<{ handle?: LockHandle }>();
   /** The term under which this replica holds the lock, or held it last. */
-  #term: Term | undefined;
+  #term: TermHandle | undefined;
   /** The handle of that term, until its caller has released it: also after the lock was lost. */
   owner: LockHandle | undefined;
 
@@ -88,10 +88,10 @@ export class Lock implements Candidate {
   get isIdle(): boolean {
     const term = this.#term;
     if (this.owner === undefined || term?.end !== 'expired') return true;
-    return this.parts.replica.clock.now() >= term.deadline.now + this.lifeMs - trustedMs(this.lifeMs);
+    return this.parts.replica.clock.now() >= term.deadline.now + this.ttlMs - trustedMs(this.ttlMs);
   }
 
-  lead(term: Term): void {
+  lead(term: TermHandle): void {
     const [caller = {}] = this.#callers;
     this.#term = term;
     this.owner = caller.handle = new LockHandle(term, () => this.#release(term));
@@ -102,30 +102,31 @@ export class Lock implements Candidate {
   }
 
   /** Resolves to whether the store shows within 2 s that this term does not hold the lock any more. */
-  #release(term: Term): Promise<boolean> {
+  #release(term: TermHandle): Promise<boolean> {
     const election = this.#election;
     if (this.#term === term) this.owner = undefined;
-    if (election.term === term) election.stepDown('stepped-down', this.parts.replica.view.replicas > 1 ? SHARE_MS : 0);
+    if (election.term === term)
+      election.stepDown('stepped-down', this.parts.replica.storeView.replicas > 1 ? SHARE_MS : 0);
     election.enqueue();
     return this.#looked.until(() => this.#isReleased(term), ANSWER_MS);
   }
 
-  #isReleased({ holder, end }: Term): boolean {
-    const { seen, isIdle } = this.#election;
-    return end !== undefined && (seen.last.value?.holder !== holder || (seen.record !== undefined && isIdle));
+  #isReleased({ holder, end }: TermHandle): boolean {
+    const { observed, isIdle } = this.#election;
+    return end !== undefined && (observed.last.value?.holder !== holder || (observed.fresh !== undefined && isIdle));
   }
 
   /** Null: another holder has the lock. An error: nobody may take it. Undefined: that is not known yet. */
   #refusal(since: number): StoreError | null | undefined {
     const { replica, storeName } = this.parts;
-    const { term, leader, seen } = this.#election;
-    const record = seen.sequence > since ? seen.record : undefined;
+    const { term, leader, observed } = this.#election;
+    const record = observed.sequence > since ? observed.fresh : undefined;
     if (term !== undefined || !this.isIdle) return null;
     // without an answer for so long, the holder may be gone
-    if (record !== undefined && leader !== undefined && replica.leases.get(this.lifeMs)?.isValid(replica.clock))
+    if (record !== undefined && leader !== undefined && replica.leases.get(this.ttlMs)?.isValid(replica.clock))
       return null;
     if (record?.isUnreadable) return this.#unknown(unreadable(this.name, storeName));
-    const graceMs = seen.graceEndsAt(this.lifeMs) - replica.clock.now();
+    const graceMs = observed.graceEndsAt(this.ttlMs) - replica.clock.now();
     if (record === undefined || leader !== undefined || graceMs <= 0) return undefined;
     const why = `${storeName} was restarted or lost its data, and an earlier holder may rely on it for ${showDuration(graceMs)}`;
     return this.#unknown(new StoreError('STORE_UNREACHABLE', why));

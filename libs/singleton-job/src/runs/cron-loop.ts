@@ -44,21 +44,21 @@ export class CronLoop {
     private readonly parts: TickLoopParts,
   ) {
     const { term } = parts;
-    const { left, claimsLostUntil } = term.backlog;
-    const { lastScheduledAt: begin = 0 } = term.own;
-    const { occurrence, endedAt } = left.run ?? {};
+    const { fields, claimsLostUntil } = term.predecessor;
+    const { lastScheduledAt: begin = 0 } = term.fields;
+    const { occurrence, endedAt } = fields.run ?? {};
     // its leader died: it may have run, or not
     const interrupted = endedAt === undefined ? occurrence : undefined;
     const started = interrupted === undefined ? occurrence : schedule.latest(interrupted - 1);
-    const isNew = changeOf(schedule, term.backlog) !== 'none' && claimsLostUntil === 0;
-    this.#ran = isNew ? begin : Math.min(started ?? left.lastScheduledAt ?? begin, begin);
+    const isNew = changeOf(schedule, term.predecessor) !== 'none' && claimsLostUntil === 0;
+    this.#ran = isNew ? begin : Math.min(started ?? fields.lastScheduledAt ?? begin, begin);
     this.#doubtfulUpTo = Math.max(claimsLostUntil, interrupted ?? 0);
     this.#filter = new OccurrenceFilter(parts);
   }
 
   /** The newest occurrence that is claimed or reported. */
   get #handled(): number {
-    return this.parts.term.own.lastScheduledAt ?? 0;
+    return this.parts.term.fields.lastScheduledAt ?? 0;
   }
 
   async run(): Promise<void> {
@@ -107,14 +107,14 @@ export class CronLoop {
   /** Reports occurrences that no replica starts any more, because data were lost or the expression is new. */
   #reportBacklog(): void {
     const { job, notify, replica, term } = this.parts;
-    const { backlog } = term;
-    const { left, claimsLostUntil, takenAt, record } = backlog;
-    const { lastScheduledAt: after } = left;
+    const { predecessor } = term;
+    const { fields, claimsLostUntil, takenAt, record } = predecessor;
+    const { lastScheduledAt: after } = fields;
     if (after === undefined) return;
     if (after - takenAt > MAX_EARLY_MS)
       notify('warning', claimsAhead(job.name, new Date(after), this.#handled < after, replica.storeName));
     if (claimsLostUntil > after) this.#report('data-lost', after, claimsLostUntil);
-    if (claimsLostUntil > after || changeOf(this.schedule, backlog) !== 'times') return;
+    if (claimsLostUntil > after || changeOf(this.schedule, predecessor) !== 'times') return;
     // what was due then, not what the new schedule would have had
     const before = cronDescribedBy(record?.schedule ?? '');
     if (before !== undefined) this.#report('schedule-changed', after, takenAt, before);
@@ -150,7 +150,7 @@ export class CronLoop {
     // before the claim, which hides them from the next leader
     this.#giveUp(this.#unhandled(newest - 1));
     const after = this.#handled;
-    const before = term.own.run;
+    const before = term.fields.run;
     const facts = factsOf(term, { occurrence: newest });
     // what was claimed and may not start is reported by the next leader
     if (!(await runs.claim(term, { lastScheduledAt: newest, run: facts, ...versionNote(this.parts) }))) return;
@@ -180,7 +180,7 @@ export class CronLoop {
     this.#giveUp(before);
     notify('occurrenceSkipped', { job: job.name, scheduledAt: new Date(newest) });
     // it was not missed, so a run after it makes up for nothing
-    const { run } = term.own;
+    const { run } = term.fields;
     const isNext = before === undefined && this.schedule.latest(newest - 1) === this.#ran;
     if (isNext) this.#ran = newest;
     term.set({ lastScheduledAt: newest, ...(isNext && run !== undefined && { run: { ...run, occurrence: newest } }) });

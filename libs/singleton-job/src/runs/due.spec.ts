@@ -40,7 +40,7 @@ describe('A leader', () => {
     readonly givesBack?: boolean;
   }) => {
     const { storeNow = NOW, takenAt = AT - 1_000, startedAt, pausedAt, isFollower, givesBack, ...own } = over;
-    const term = isFollower === true ? undefined : { storeNow: () => storeNow, own, backlog: { takenAt } };
+    const term = isFollower === true ? undefined : { storeNow: () => storeNow, fields: own, predecessor: { takenAt } };
     const startOfRun = new Date(startedAt ?? 0);
     const inFlight = startedAt === undefined ? undefined : { info: { scheduledAt: startOfRun, startedAt: startOfRun } };
     const running = {

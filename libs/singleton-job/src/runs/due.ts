@@ -1,7 +1,7 @@
 import { type RunInfo } from '../base/events/run-info.js';
 import { type Job } from '../jobs/job.js';
 import { type RunFacts } from '../leadership/record.js';
-import { type Term } from '../leadership/term.js';
+import { type TermHandle } from '../leadership/term.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 import { type JobRunner } from './job-runner.js';
 
@@ -46,8 +46,12 @@ function dueWhileRunning({ schedule, timeoutMs }: Job, run: RunInfo): number | u
  * The tick after all that the record shows to be handled. An interval without an earlier run is due when the term
  * begins.
  */
-function dueWhileIdle({ schedule }: Job, { own, backlog: { takenAt } }: Term, now: number): number | undefined {
-  const { run, lastScheduledAt = 0 } = own;
+function dueWhileIdle(
+  { schedule }: Job,
+  { fields, predecessor: { takenAt } }: TermHandle,
+  now: number,
+): number | undefined {
+  const { run, lastScheduledAt = 0 } = fields;
   const handled = Math.max(takenAt, run?.endedAt ?? 0, Math.min(lastScheduledAt, now));
   if (schedule.kind !== 'interval') return schedule.next(handled);
   return nextDue(schedule, run, takenAt) ?? takenAt;

@@ -1,10 +1,10 @@
-import { KEPT_VERSIONS, type OwnFields } from '../leadership/record.js';
+import { KEPT_VERSIONS, type LeaderFields } from '../leadership/record.js';
 import { factsOf } from './run.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** What a claim adds to note the version of the job as run. Empty: it has none, or that is noted. */
-export function versionNote({ job: { version }, term }: TickLoopParts): Pick<OwnFields, 'versions'> {
-  const { versions = [] } = term.own;
+export function versionNote({ job: { version }, term }: TickLoopParts): Pick<LeaderFields, 'versions'> {
+  const { versions = [] } = term.fields;
   if (version === undefined || versions.includes(version)) return {};
   return { versions: [...versions, version].slice(-KEPT_VERSIONS) };
 }
@@ -16,7 +16,7 @@ export function versionNote({ job: { version }, term }: TickLoopParts): Pick<Own
 export async function runFirst(parts: TickLoopParts): Promise<void> {
   const { clock, job, runs, term } = parts;
   const note = versionNote(parts);
-  const isDue = job.version === undefined ? term.own.run === undefined : note.versions !== undefined;
+  const isDue = job.version === undefined ? term.fields.run === undefined : note.versions !== undefined;
   if (job.firstRun === undefined || !isDue || runs.isBusy) return;
   const facts = factsOf(term);
   if (!(await runs.claim(term, { run: facts, ...note }))) return;

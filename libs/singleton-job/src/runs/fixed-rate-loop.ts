@@ -15,7 +15,7 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
   const slotOf = (tick: number): number => Math.floor((tick - offsetMs) / periodMs);
   const startedAt = clock.wallNow();
   // The slot that the last leader fired is not fired again. A slot far ahead comes from a wrong clock and is ignored.
-  const { lastScheduledAt: slot = 0 } = term.own;
+  const { lastScheduledAt: slot = 0 } = term.fields;
   let last = slot <= startedAt + periodMs ? Math.max(slot, startedAt) : startedAt;
   /** The newest tick, until it is fired: when a superseded run has ended. */
   let waiting: number | undefined;

@@ -28,9 +28,9 @@ const RECORD: Record<keyof JobRecord, unknown> = {
   },
   versions: ['1'],
   pausedAt: undefined,
-  moved: { at: 1_000, to: 'b' },
+  handover: { at: 1_000, to: 'b' },
   command: { id: 'c', action: 'trigger', until: 8e15, outcome: undefined },
-  steeredIn: undefined,
+  commandedIn: undefined,
 };
 const NUMBERS = [0, -1, 0.5, 1e300, 8e15, -8e15, 8.64e15, Number.MAX_SAFE_INTEGER, Date.UTC(2027, 0)];
 const VALUES = fc.oneof(fc.jsonValue(), fc.constantFrom(...NUMBERS, 'a.1@10000#1', 'b.1@10000#1'));

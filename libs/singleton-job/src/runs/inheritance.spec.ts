@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Backlog } from '../leadership/record-view.js';
-import { type OwnFields, type RunFacts } from '../leadership/record.js';
+import { type Predecessor } from '../leadership/record-view.js';
+import { type LeaderFields, type RunFacts } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
@@ -15,11 +15,11 @@ const GRID = fixedRate(1_000);
 const [SHORT, LONG] = [interval(10_000), interval(10_001)];
 
 /** Left by a leader that released the record, with this schedule. */
-const backlog = (schedule: AnySchedule, over: Partial<Backlog> = {}): Backlog => ({
-  because: 'released',
-  after: 'b',
+const predecessor = (schedule: AnySchedule, over: Partial<Predecessor> = {}): Predecessor => ({
+  reason: 'released',
+  leader: 'b',
   record: { schedule: schedule.description },
-  left: {},
+  fields: {},
   lostLeader: undefined,
   claimsLostUntil: 0,
   takenAt: NOW,
@@ -47,25 +47,26 @@ describe('The schedule of the last leader', () => {
     ['had another time zone', cron('0 3 * * *', 'Asia/Tokyo'), 'times'],
     ['was of another kind', GRID, 'kind'],
   ])('%s', (_, before, change) => {
-    expect(changeOf(NIGHTLY, backlog(before))).toBe(change);
+    expect(changeOf(NIGHTLY, predecessor(before))).toBe(change);
   });
 
   it('is not known in a new record', () => {
-    expect(changeOf(NIGHTLY, backlog(GRID, { record: undefined }))).toBe('none');
+    expect(changeOf(NIGHTLY, predecessor(GRID, { record: undefined }))).toBe('none');
   });
 });
 
 describe('A new leader', () => {
   const FOUR = cron('0 4 * * *');
-  const slot = (lastScheduledAt: number): OwnFields => ({ lastScheduledAt });
-  const run = (fields: RunFacts = ENDED, more: Partial<RunFacts> = {}): OwnFields => ({
+  const slot = (lastScheduledAt: number): LeaderFields => ({ lastScheduledAt });
+  const run = (fields: RunFacts = ENDED, more: Partial<RunFacts> = {}): LeaderFields => ({
     run: { ...fields, ...more },
   });
   const interrupted = { endedAt: NOW, outcome: 'interrupted' } as const;
-  const of = (schedule: AnySchedule, left: OwnFields, over?: Partial<Backlog>) => backlog(schedule, { left, ...over });
-  const ofDead = (schedule: AnySchedule, left: OwnFields) => of(schedule, left, { lostLeader: 'b' });
+  const of = (schedule: AnySchedule, left: LeaderFields, over?: Partial<Predecessor>) =>
+    predecessor(schedule, { fields: left, ...over });
+  const ofDead = (schedule: AnySchedule, left: LeaderFields) => of(schedule, left, { lostLeader: 'b' });
 
-  it.each<[string, AnySchedule, Backlog, OwnFields]>([
+  it.each<[string, AnySchedule, Predecessor, LeaderFields]>([
     ['begins a new cron job now', NIGHTLY, of(NIGHTLY, {}, { record: undefined }), slot(NOW)],
     ['goes on after the last occurrence that was claimed or reported', NIGHTLY, of(NIGHTLY, slot(5)), slot(5)],
     ['believes a claim that is up to a day ahead', NIGHTLY, of(NIGHTLY, slot(NOW + DAY)), slot(NOW + DAY)],
@@ -104,8 +105,8 @@ describe('A new leader', () => {
 });
 
 describe('Crashes in a row before a call of @WhileLeader', () => {
-  const after = (run: RunFacts | undefined, over: Partial<Backlog> = { lostLeader: 'b' }) =>
-    crashesBefore(backlog(GRID, { record: { holder: 'b.1@10000#1', run }, ...over }));
+  const after = (run: RunFacts | undefined, over: Partial<Predecessor> = { lostLeader: 'b' }) =>
+    crashesBefore(predecessor(GRID, { record: { holder: 'b.1@10000#1', run }, ...over }));
 
   it.each([
     ['none, after a release', after({ ...OPEN, crashes: 2 }, {}), 0],

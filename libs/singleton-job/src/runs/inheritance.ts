@@ -1,8 +1,8 @@
 import { interruptedRun } from '../leadership/decide.js';
-import { type Backlog } from '../leadership/record-view.js';
-import { type OwnFields, type RunFacts } from '../leadership/record.js';
+import { type Predecessor } from '../leadership/record-view.js';
+import { type LeaderFields, type RunFacts } from '../leadership/record.js';
 import { type AnySchedule } from '../schedule/schedule.js';
-import { leaseOf, lifeOf } from '../store/lease-id.js';
+import { leaseOf, ttlOf } from '../store/lease-id.js';
 
 /**
  * With a longer delay than this, start and end of an interval run are written at once, otherwise the end within 10 s.
@@ -26,10 +26,10 @@ export function isClaimed(schedule: AnySchedule): boolean {
  * - A run that has no end gets one, so that it is reported once.
  * - After a leader that did not release, the end of the last run of a short interval is not known: it counts as now.
  */
-export function inherit(schedule: AnySchedule, backlog: Backlog): OwnFields {
-  const { claimsLostUntil, takenAt, lostLeader } = backlog;
-  const left = believed(backlog);
-  const change = changeOf(schedule, backlog);
+export function inherit(schedule: AnySchedule, predecessor: Predecessor): LeaderFields {
+  const { claimsLostUntil, takenAt, lostLeader } = predecessor;
+  const left = believed(predecessor);
+  const change = changeOf(schedule, predecessor);
   const isCron = schedule.kind === 'cron';
   const run = left.run && notAhead(left.run, takenAt);
   // a cron job without one begins now
@@ -50,9 +50,9 @@ export function inherit(schedule: AnySchedule, backlog: Backlog): OwnFields {
 }
 
 /** Without times of occurrences that no clock but a wrong one has shown: a schedule would be silent until then. */
-function believed({ left, takenAt }: Pick<Backlog, 'left' | 'takenAt'>): OwnFields {
+function believed({ fields, takenAt }: Pick<Predecessor, 'fields' | 'takenAt'>): LeaderFields {
   const isAhead = (at = 0): boolean => at - takenAt > MAX_AHEAD_MS;
-  const { lastScheduledAt, run, ...others } = left;
+  const { lastScheduledAt, run, ...others } = fields;
   return {
     ...others,
     ...(lastScheduledAt !== undefined && !isAhead(lastScheduledAt) && { lastScheduledAt }),
@@ -74,18 +74,18 @@ function notAhead(run: RunFacts, storeNow: number): RunFacts {
  * How many leaders in a row ended without a release, as far as a run of `@WhileLeader` may be the cause. 0: the last
  * one released.
  */
-export function crashesBefore({ record, lostLeader, takenAt }: Backlog): number {
+export function crashesBefore({ record, lostLeader, takenAt }: Predecessor): number {
   if (lostLeader === undefined) return 0;
   const { run, holder } = record ?? {};
   const isInFlight = run?.by === lostLeader && run.endedAt === undefined;
   if (!isInFlight) return 1;
   // it ended at the end of the lease at the latest
-  const longestMs = takenAt - run.startedAt - (holder === undefined ? 0 : lifeOf(leaseOf(holder)));
+  const longestMs = takenAt - run.startedAt - (holder === undefined ? 0 : ttlOf(leaseOf(holder)));
   return longestMs < HEALTHY_RUN_MS ? (run.crashes ?? 0) + 1 : 1;
 }
 
 /** How the schedule differs from that of the last leader. Another kind has times of another meaning. */
-export function changeOf({ kind, description }: AnySchedule, { record }: Backlog): 'none' | 'times' | 'kind' {
+export function changeOf({ kind, description }: AnySchedule, { record }: Predecessor): 'none' | 'times' | 'kind' {
   const { schedule: before = description } = record ?? {};
   if (before === description) return 'none';
   return before.startsWith(`${kind} `) ? 'times' : 'kind';

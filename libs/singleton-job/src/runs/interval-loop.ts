@@ -19,7 +19,7 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
   const isWritten = isClaimed(schedule);
   // at one moment: the take, its observers and the first run may have taken time
   const [storeNow, now] = [term.storeNow(), clock.now()];
-  const firstDue = now + (nextDue(schedule, term.own.run, storeNow) ?? storeNow) - storeNow;
+  const firstDue = now + (nextDue(schedule, term.fields.run, storeNow) ?? storeNow) - storeNow;
   // a triggered run counts too: the next run comes one delay after its end
   const dueMs = (): number => Math.max(firstDue, schedule.next(runs.endedAtMs));
   await repeat(parts, dueMs, async (scheduledAt) => {

@@ -293,6 +293,6 @@ describe('A triggered run of an interval with a long delay', () => {
     order?.act?.();
     expect([order?.outcome, trigger()?.outcome]).toEqual(['started', 'lease-unconfirmed']);
     expect(a.observer.of('runStarted')).toHaveLength(1);
-    expect(runner?.election?.term?.own.run).toMatchObject({ outcome: 'cancelled' });
+    expect(runner?.election?.term?.fields.run).toMatchObject({ outcome: 'cancelled' });
   });
 });

@@ -5,9 +5,9 @@ import { onAbort } from '../base/time/on-abort.js';
 import { type Candidate } from '../leadership/candidate.js';
 import { type Election, STAND_BACK_MS } from '../leadership/election.js';
 import { type Answer } from '../leadership/orders.js';
-import { type Backlog } from '../leadership/record-view.js';
-import { jobRecord, type OwnFields } from '../leadership/record.js';
-import { type Term } from '../leadership/term.js';
+import { type Predecessor } from '../leadership/record-view.js';
+import { jobRecord, type LeaderFields } from '../leadership/record.js';
+import { type TermHandle } from '../leadership/term.js';
 import { backoffMs } from './backoff.js';
 import { contextOf } from './caller-context.js';
 import { CronLoop } from './cron-loop.js';
@@ -22,10 +22,10 @@ import { whileLeaderLoop } from './while-leader-loop.js';
 
 /** A job of this replica: competes for it, and runs it during the terms that it wins, one at a time. */
 export class JobRunner implements Candidate {
-  readonly isSpread = true;
+  readonly isBalanced = true;
   readonly job = this.parts.job;
   readonly name = jobRecord(this.job.name);
-  readonly lifeMs = this.job.lockExpiryMs;
+  readonly ttlMs = this.job.lockExpiryMs;
   /** The run in flight, and the last one. */
   readonly runs = new SingleFlight(this.parts);
   /** Undefined: it does not compete for the job, which is disabled or not started yet. */
@@ -62,15 +62,15 @@ export class JobRunner implements Candidate {
     await this.election?.withdraw(reason);
   }
 
-  inherit(backlog: Backlog): OwnFields {
-    return inherit(this.job.schedule, backlog);
+  inherit(predecessor: Predecessor): LeaderFields {
+    return inherit(this.job.schedule, predecessor);
   }
 
   /**
    * Fires the ticks of one term until the term ends or is being released. The end of the term aborts the run in flight;
    * a release lets it finish.
    */
-  lead(term: Term): void {
+  lead(term: TermHandle): void {
     const quit = new AbortController();
     this.#quit = quit;
     this.watch(term.signal);
@@ -89,7 +89,7 @@ export class JobRunner implements Candidate {
    * Runs the job outside its schedule, unless a run is in flight or the term may not start one. The claim of the run is
    * the answer.
    */
-  trigger(term: Term, commandId: string): Answer {
+  trigger(term: TermHandle, commandId: string): Answer {
     const { runs } = this;
     if (runs.isBusy) return { outcome: 'running' };
     if (this.#quit?.signal.aborted !== false || runs.isClosed || !term.isValid())
@@ -108,10 +108,10 @@ export class JobRunner implements Candidate {
   }
 
   /** Never rejects. */
-  async #tick(term: Term, quit: AbortSignal): Promise<void> {
+  async #tick(term: TermHandle, quit: AbortSignal): Promise<void> {
     const { runs } = this;
     const { job, clock, notify } = this.parts;
-    const { run } = term.backlog.left;
+    const { run } = term.predecessor.fields;
     if (run !== undefined && run.endedAt === undefined) {
       notify('runInterrupted', { job: job.name, startedAt: new Date(run.startedAt), by: run.by });
       // the take left out its end: written now, so that no later leader reports it again

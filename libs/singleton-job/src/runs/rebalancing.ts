@@ -60,7 +60,7 @@ export class Rebalancing {
     const movable = this.runners().filter(isMovable);
     const { election } = movable[Math.floor(replica.random() * movable.length)] ?? {};
     if (election?.term === undefined) return;
-    election.term.set({ moved: { at: election.term.storeNow(), to } });
+    election.term.set({ handover: { at: election.term.storeNow(), to } });
     election.stepDown('rebalance');
     this.#given = { election, to };
   }
@@ -77,13 +77,13 @@ export class Rebalancing {
 }
 
 function isMovable({ job, election, runs }: JobRunner): boolean {
-  const { activeTerm: term, seen } = election ?? {};
+  const { activeTerm: term, observed } = election ?? {};
   if (term?.isValid() !== true || runs.isBusy) return false;
   const now = term.storeNow();
-  const sinceMoveMs = now - (seen?.last.value?.moved?.at ?? -Infinity);
+  const sinceMoveMs = now - (observed?.last.value?.handover?.at ?? -Infinity);
   // a time ahead of the store's is from a clock that was set back
   const stays = sinceMoveMs >= 0 && sinceMoveMs < STAY_MS;
   // not known for a job that runs all the time
-  const due = nextDue(job.schedule, term.own.run, now) ?? now;
+  const due = nextDue(job.schedule, term.fields.run, now) ?? now;
   return !stays && due - now > DUE_MS;
 }

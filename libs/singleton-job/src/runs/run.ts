@@ -9,7 +9,7 @@ import { JobRun, type MissedOccurrences, type RunControl } from '../jobs/job-run
 import { type Job } from '../jobs/job.js';
 import { type RunFacts } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
-import { type Term } from '../leadership/term.js';
+import { type TermHandle } from '../leadership/term.js';
 import { replicaOf } from '../store/lease-id.js';
 import { intercept } from './intercept.js';
 import { perform } from './perform.js';
@@ -33,7 +33,7 @@ export interface RunnerParts {
 
 /** What a run is started with. */
 export interface Start extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
-  readonly term: Term;
+  readonly term: TermHandle;
   /** What the record of the job gets of it. */
   readonly facts: RunFacts;
   /** Whether the store has them. @default false */
@@ -43,8 +43,8 @@ export interface Start extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
 }
 
 /** What a record gets of a run that begins now. */
-export function factsOf(term: Term, more: Pick<RunFacts, 'crashes' | 'occurrence'> = {}): RunFacts {
-  const { occurrence } = term.own.run ?? {};
+export function factsOf(term: TermHandle, more: Pick<RunFacts, 'crashes' | 'occurrence'> = {}): RunFacts {
+  const { occurrence } = term.fields.run ?? {};
   const by = replicaOf(term.holder);
   return { startedAt: term.storeNow(), by, ...(occurrence !== undefined && { occurrence }), ...more };
 }
@@ -174,7 +174,7 @@ export class Run implements RunControl {
   #write(facts: RunFacts): void {
     const { term } = this.begun;
     // one that was left out during the run
-    const { occurrence = 0 } = term.own.run ?? {};
+    const { occurrence = 0 } = term.fields.run ?? {};
     const run = occurrence > (facts.occurrence ?? Infinity) ? { ...facts, occurrence } : facts;
     if (this.#isWritten) void term.save({ run });
     else term.set({ run });

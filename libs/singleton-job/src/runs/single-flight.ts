@@ -1,7 +1,7 @@
 import { type RunAbortCode } from '../base/errors/run.errors.js';
 import { detached } from '../base/time/detached.js';
-import { type OwnFields } from '../leadership/record.js';
-import { type Term } from '../leadership/term.js';
+import { type LeaderFields } from '../leadership/record.js';
+import { type TermHandle } from '../leadership/term.js';
 import { type RunInContext } from './caller-context.js';
 import { HEALTHY_RUN_MS } from './inheritance.js';
 import { Run, type RunnerParts, type Start } from './run.js';
@@ -49,7 +49,7 @@ export class SingleFlight {
    * Writes that a run is about to start. Resolves to whether it may. If not, the next leader reports what the record
    * has.
    */
-  async claim(term: Term, fields: OwnFields): Promise<boolean> {
+  async claim(term: TermHandle, fields: LeaderFields): Promise<boolean> {
     this.reserve();
     const isWritten = await term.claim(fields);
     // the host may have been suspended between the claim and its answer

@@ -1,12 +1,12 @@
 import { type Election } from '../leadership/election.js';
-import { type Term } from '../leadership/term.js';
+import { type TermHandle } from '../leadership/term.js';
 import { type RunnerParts } from './run.js';
 import { type SingleFlight } from './single-flight.js';
 import { type Sleeper } from './sleeper.js';
 
 /** The parts of a tick loop during one term. */
 export interface TickLoopParts extends RunnerParts {
-  readonly term: Term;
+  readonly term: TermHandle;
   readonly runs: SingleFlight;
   readonly stepDown: Election['stepDown'];
   /**

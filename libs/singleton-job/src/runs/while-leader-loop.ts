@@ -25,7 +25,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
     runs.inFlight?.abort(signal.reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN');
   });
   // a run of the last leader may have ended its process, and would end this one
-  let crashes = crashesBefore(term.backlog);
+  let crashes = crashesBefore(term.predecessor);
   const firstDueMs = term.startedAt.now + (crashes === 0 ? 0 : delayMs(crashes));
   // so that the next leader counts on if this process crashes too
   if (crashes > 0) await sleeper.sleep(Infinity, term.save({ run: factsOf(term, { crashes }) }));

@@ -116,8 +116,8 @@ it.each([
   [4_000, 30_000, 4_000],
   [15_000, 30_000, 10_000],
   [0, 10_000, 2_500],
-])('With a time-out of %p and a lockExpiry of %i ms an attempt to connect may take %i ms', (given, lifeMs, limitMs) => {
-  expect(connectLimitMs(given, lifeMs)).toBe(limitMs);
+])('With a time-out of %p and a lockExpiry of %i ms an attempt to connect may take %i ms', (given, ttlMs, limitMs) => {
+  expect(connectLimitMs(given, ttlMs)).toBe(limitMs);
 });
 
 it.each([

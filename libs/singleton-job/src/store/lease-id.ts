@@ -1,5 +1,5 @@
 /**
- * A lease says that a replica is alive: `replica.n@lifeMs`, such as `web-1-3b0ab314.1@10000`. It lives for `lifeMs`
+ * A lease says that a replica is alive: `replica.n@ttlMs`, such as `web-1-3b0ab314.1@10000`. It lives for `ttlMs`
  * from its last confirmed renewal, by the clock of the store.
  */
 export type LeaseId = string;
@@ -11,8 +11,8 @@ export const LEAST_LOCK_EXPIRY_MS = 500;
 export type Holder = string;
 
 /** The n-th lease of a replica. */
-export function leaseId(replica: string, n: number, lifeMs: number): LeaseId {
-  return `${replica}.${n}@${lifeMs}`;
+export function leaseId(replica: string, n: number, ttlMs: number): LeaseId {
+  return `${replica}.${n}@${ttlMs}`;
 }
 
 export function holderOf(lease: LeaseId, attempt: number): Holder {
@@ -29,7 +29,7 @@ export function isHolder(value: unknown): boolean {
 }
 
 /** The life in a lease id, in milliseconds. */
-export function lifeOf(lease: LeaseId): number {
+export function ttlOf(lease: LeaseId): number {
   return Number(lease.slice(lease.lastIndexOf('@') + 1));
 }
 

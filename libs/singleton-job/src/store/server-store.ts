@@ -1,6 +1,6 @@
 import { type StoreError } from '../base/errors/store.error.js';
 import { Connection, type ConnectionParts, type Failures, type Lost, type Session } from './connection.js';
-import { LEAST_LOCK_EXPIRY_MS, lifeOf } from './lease-id.js';
+import { LEAST_LOCK_EXPIRY_MS, ttlOf } from './lease-id.js';
 import { Listeners } from './listeners.js';
 import { type CasRequest, type Store, type StoreListener, type SyncRequest, type SyncResult } from './store.js';
 
@@ -38,7 +38,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   constructor(protected readonly options: O) {}
 
   sync(request: SyncRequest): Promise<SyncResult> {
-    const lives = [...request.renew, ...request.grant].map(lifeOf).filter((ms) => ms >= LEAST_LOCK_EXPIRY_MS);
+    const lives = [...request.renew, ...request.grant].map(ttlOf).filter((ms) => ms >= LEAST_LOCK_EXPIRY_MS);
     this.shortestLifeMs = Math.min(this.shortestLifeMs, ...lives);
     return this.sendSync(request);
   }

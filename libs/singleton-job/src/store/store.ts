@@ -1,4 +1,4 @@
-import { type LeaseId, lifeOf } from './lease-id.js';
+import { type LeaseId, ttlOf } from './lease-id.js';
 
 /**
  * The contract of a store: leases and records, and nothing that knows of leaders, schedules or pauses. `describeStore`
@@ -12,7 +12,7 @@ import { type LeaseId, lifeOf } from './lease-id.js';
  * 3. **Messages may be lost, late or doubled.** They carry no facts: a replica that gets one looks at the store.
  */
 
-export { type LeaseId, lifeOf };
+export { type LeaseId, ttlOf as lifeOf };
 
 /**
  * A record as the store has it: `value` is JSON, `revision` grows with each write and is at least the time of the

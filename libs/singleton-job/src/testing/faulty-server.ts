@@ -1,4 +1,4 @@
-import { jobRecord, seenRecord } from '../leadership/record.js';
+import { jobRecord, observedRecord } from '../leadership/record.js';
 import { type Holder } from '../store/lease-id.js';
 import { MemoryData, MemoryServer } from '../store/memory.js';
 import { type StoredRecord } from '../store/store.js';
@@ -44,7 +44,7 @@ export class FaultyServer extends MemoryServer {
 
   /** Who holds the record of a job: also a dead replica, until another takes it. Undefined: it is free. */
   holderOf(job: string): Holder | undefined {
-    return seenRecord(this.data.records.get(jobRecord(job))).value?.holder;
+    return observedRecord(this.data.records.get(jobRecord(job))).value?.holder;
   }
 
   /** The record can be read again. */

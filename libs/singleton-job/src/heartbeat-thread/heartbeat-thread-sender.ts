@@ -1,7 +1,7 @@
 import { type Clock, instant, type Timer } from '../base/time/clock.js';
-import { type BackupReport, type BackupState } from '../leadership/backup.js';
+import { type HeartbeatThreadReport, type HeartbeatThreadState } from '../leadership/heartbeat-thread-link.js';
 import { Lease, trustedMs } from '../leadership/lease.js';
-import { type LeaseId, lifeOf } from '../store/lease-id.js';
+import { type LeaseId, ttlOf } from '../store/lease-id.js';
 import { type Store } from '../store/store.js';
 
 /** The main thread is late when its next heartbeat is overdue by half an interval. */
@@ -14,10 +14,10 @@ const LONGEST_SILENCE_MS = 20_000;
 /** A connection that is gone for longer, while that of the main thread works, counts as broken. */
 const RECONNECT_LIMIT_MS = 10_000;
 
-interface BackupHeartbeatsParts {
+interface HeartbeatThreadSenderParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly report: (report: BackupReport) => void;
+  readonly report: (report: HeartbeatThreadReport) => void;
   /** Called when this thread has no connection although the main thread has one, and again while that is so. */
   readonly reportUnreachable: (error: Error) => void;
 }
@@ -30,8 +30,8 @@ interface BackupHeartbeatsParts {
  * deadline has passed on either clock. After an answer that shows other data, or a lease that is gone, it waits for
  * what the main thread says.
  */
-export class BackupHeartbeats {
-  #main: BackupState | undefined;
+export class HeartbeatThreadSender {
+  #main: HeartbeatThreadState | undefined;
   /** Those that it renews. */
   #leases = new Map<LeaseId, Lease>();
   #isUnderWay = false;
@@ -39,14 +39,14 @@ export class BackupHeartbeats {
   /** Since when there is no connection, and why. */
   #outage: { readonly sinceMs: number; readonly error: Error } | undefined;
 
-  constructor(private readonly parts: BackupHeartbeatsParts) {}
+  constructor(private readonly parts: HeartbeatThreadSenderParts) {}
 
   /** Takes over the state of the main thread. */
-  receive(state: BackupState): void {
+  receive(state: HeartbeatThreadState): void {
     if (this.#main === undefined) this.#open();
     this.#main = state;
     this.#leases = new Map(state.leases.map(({ id, deadline }) => [id, Object.assign(new Lease(id), { deadline })]));
-    const confirmedMs = Math.max(...state.leases.map(({ id, deadline }) => deadline.now - trustedMs(lifeOf(id))));
+    const confirmedMs = Math.max(...state.leases.map(({ id, deadline }) => deadline.now - trustedMs(ttlOf(id))));
     // an outage of both threads is reported by the main thread
     if (this.#outage !== undefined && confirmedMs - this.#outage.sinceMs >= RECONNECT_LIMIT_MS)
       this.parts.reportUnreachable(this.#outage.error);

@@ -4,7 +4,7 @@ import { type LeaseId } from '../store/lease-id.js';
 import { type Replica } from './replica.js';
 
 /** What the heartbeat thread is told: plain data, which is copied. Monotonic times are those of the main thread. */
-export interface BackupState {
+export interface HeartbeatThreadState {
   /** The `id` of the one that the main thread has seen last. */
   readonly incarnation: string;
   /** When the main thread sent its last sync. */
@@ -15,47 +15,47 @@ export interface BackupState {
 }
 
 /** The heartbeat thread has renewed a lease: a request that was sent at `sent` is confirmed. */
-export interface BackupReport {
+export interface HeartbeatThreadReport {
   readonly incarnation: string;
   readonly id: LeaseId;
   readonly sent: Instant;
 }
 
 /** The heartbeat thread, as the main thread sees it. */
-export interface HeartbeatBackup {
+export interface HeartbeatThreadPort {
   /** Called when a sync leaves, and when it is answered. */
-  update(state: BackupState): void;
+  update(state: HeartbeatThreadState): void;
   /** The reports since the last call. It works without a turn of the event loop. */
-  takeReports(): readonly BackupReport[];
+  takeReports(): readonly HeartbeatThreadReport[];
   close(): Promise<void>;
 }
 
 /** Tells the heartbeat thread what to renew, and raises deadlines by what it has renewed. */
-export class BackupLink {
+export class HeartbeatThreadLink {
   /** What the thread was told last: it is told again only what differs. */
-  #sent: BackupState | undefined;
+  #sent: HeartbeatThreadState | undefined;
 
   constructor(
-    private readonly backup: HeartbeatBackup,
+    private readonly thread: HeartbeatThreadPort,
     private readonly replica: Replica,
   ) {}
 
   /** The deadline of a lease may be later than the main thread knows. */
   takeReports(): void {
-    const { view, leases } = this.replica;
-    for (const { incarnation, id, sent } of this.backup.takeReports()) {
-      if (incarnation === view.incarnation.id) leases.find(id)?.extend(sent);
+    const { storeView, leases } = this.replica;
+    for (const { incarnation, id, sent } of this.thread.takeReports()) {
+      if (incarnation === storeView.incarnation.id) leases.find(id)?.extend(sent);
     }
   }
 
   send(): void {
-    const { view, leases, heartbeat } = this.replica;
-    if (view.isEmpty) return;
+    const { storeView, leases, heartbeat } = this.replica;
+    if (storeView.isEmpty) return;
     const { sentAt, intervalMs } = heartbeat;
     const confirmed = leases.all.flatMap(({ id, deadline }) => (deadline === undefined ? [] : { id, deadline }));
-    const state = { incarnation: view.incarnation.id, sentAt, intervalMs, leases: confirmed };
+    const state = { incarnation: storeView.incarnation.id, sentAt, intervalMs, leases: confirmed };
     if (isDeepStrictEqual(state, this.#sent)) return;
     this.#sent = state;
-    this.backup.update(state);
+    this.thread.update(state);
   }
 }

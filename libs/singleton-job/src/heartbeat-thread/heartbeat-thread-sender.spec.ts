@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FaultyStore } from '../../../../test/support/faulty-store.js';
 import { HaltingClock } from '../../../../test/support/halting-clock.js';
 import { instant } from '../base/time/clock.js';
-import { type BackupReport, type BackupState } from '../leadership/backup.js';
+import { type HeartbeatThreadReport, type HeartbeatThreadState } from '../leadership/heartbeat-thread-link.js';
 import { Lease } from '../leadership/lease.js';
 import { FaultyServer } from '../testing/faulty-server.js';
 import { ManualClock } from '../testing/manual-clock.js';
-import { BackupHeartbeats } from './backup-heartbeats.js';
+import { HeartbeatThreadSender } from './heartbeat-thread-sender.js';
 
 const ID = 'a.1@10000';
 const INTERVAL_MS = 3_000;
@@ -16,16 +16,16 @@ describe('The heartbeat thread', () => {
   let clock: HaltingClock;
   let server: FaultyServer;
   let store: FaultyStore;
-  let reports: BackupReport[];
+  let reports: HeartbeatThreadReport[];
   let unreachable: string[];
-  let backup: BackupHeartbeats;
+  let sender: HeartbeatThreadSender;
 
   beforeEach(() => {
     begin();
   });
 
   afterEach(async () => {
-    backup.receive({ incarnation: '', sentAt: 0, intervalMs: INTERVAL_MS, leases: [] });
+    sender.receive({ incarnation: '', sentAt: 0, intervalMs: INTERVAL_MS, leases: [] });
     await common.advance(1_000);
     await store.close();
     expect(common.pendingTimers).toBe(0);
@@ -38,7 +38,7 @@ describe('The heartbeat thread', () => {
     store = new FaultyStore(server, clock);
     reports = [];
     unreachable = [];
-    backup = new BackupHeartbeats({
+    sender = new HeartbeatThreadSender({
       store,
       clock,
       report: (report) => reports.push(report),
@@ -47,7 +47,7 @@ describe('The heartbeat thread', () => {
   }
 
   /** A heartbeat of the main thread. It is answered at once, and the thread receives the state. */
-  function mainBeats(): BackupState {
+  function mainBeats(): HeartbeatThreadState {
     const lease = new Lease(ID);
     const sent = instant(clock);
     const { incarnation } = server.sync({ isNewcomer: false, renew: [], grant: [ID], revoke: [], read: [] });
@@ -59,7 +59,7 @@ describe('The heartbeat thread', () => {
       intervalMs: INTERVAL_MS,
       leases: [{ id: ID, deadline }],
     };
-    backup.receive(state);
+    sender.receive(state);
     return state;
   }
 
@@ -101,7 +101,7 @@ describe('The heartbeat thread', () => {
   it('does not renew a lease that the main thread has given up', async () => {
     const state = mainBeats();
     await common.advance(5_000);
-    backup.receive({ ...state, leases: [] });
+    sender.receive({ ...state, leases: [] });
     await common.advance(30_000);
     expect(reportedAt()).toEqual([4_500]);
   });
@@ -176,7 +176,7 @@ describe('The heartbeat thread', () => {
 
   it('ends the leases when the process ends, and tells all replicas', async () => {
     mainBeats();
-    await backup.endLeases();
+    await sender.endLeases();
     expect(isAlive()).toBe(false);
     expect(store.sent.at(-1)).toEqual({ request: 'publish', names: '*' });
     await common.advance(30_000);
@@ -186,7 +186,7 @@ describe('The heartbeat thread', () => {
   it('does not fail if the store is away when the process ends', async () => {
     mainBeats();
     store.outcome = () => 'STORE_UNREACHABLE';
-    await backup.endLeases();
+    await sender.endLeases();
     expect(isAlive()).toBe(true);
   });
 });

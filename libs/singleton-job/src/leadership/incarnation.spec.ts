@@ -177,11 +177,11 @@ describe('a record of an older incarnation', () => {
     expect(a.replica.find('job')).toBeUndefined();
     const again = a.compete('job');
     await world.clock.advance(20_000);
-    expect(again.term.backlog.lostLeader).toBe('a');
+    expect(again.term.predecessor.lostLeader).toBe('a');
   });
 });
 
-describe('a stray', () => {
+describe('an orphan', () => {
   it('left by a take that arrives late is released, also where the job is not wanted any more', async () => {
     const a = world.add('a');
     const job = a.compete('job');
