@@ -35,6 +35,8 @@ describe('An application that esbuild has bundled as the page says', () => {
     attempt(process.execPath, [join(elsewhere, 'main.cjs')], { cwd: elsewhere, env, limitMs: 60_000 });
 
   beforeAll(async () => {
+    // a fresh clone does not have it
+    await mkdir(join(ROOT, '.cache'), { recursive: true });
     folder = await mkdtemp(join(ROOT, '.cache/bundle-'));
     elsewhere = await mkdtemp(join(tmpdir(), 'singleton-job-bundle-'));
     await mkdir(join(folder, 'dist'));
