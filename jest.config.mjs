@@ -32,6 +32,9 @@ const shared = {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/', '<rootDir>/apps/reports/'],
 };
 
+// `npm run test:sqlite` and `test:sqlite:faults` run them on a Node that has it
+const withoutSqlite = isBuiltin('node:sqlite') ? [] : ['sqlite'];
+
 /** Every project is one kind of test. `npm test` runs all but the faults. */
 export default {
   // A test that waits says for how long, and for what. This ends what waits for nothing. It is longer than all that a test may wait for on a
@@ -58,8 +61,7 @@ export default {
       ...shared,
       displayName: 'contract',
       testMatch: ['<rootDir>/test/contract/**/*.spec.ts'],
-      // `npm run test:sqlite` runs it on a Node that has it
-      testPathIgnorePatterns: isBuiltin('node:sqlite') ? [] : ['sqlite'],
+      testPathIgnorePatterns: withoutSqlite,
     },
     { ...shared, displayName: 'integration', testMatch: ['<rootDir>/test/integration/**/*.spec.ts'] },
     {
@@ -72,6 +74,7 @@ export default {
       ...shared,
       displayName: 'faults',
       testMatch: ['<rootDir>/test/faults/**/*.spec.ts'],
+      testPathIgnorePatterns: withoutSqlite,
       globalSetup: '<rootDir>/test/support/build-applications.ts',
     },
   ],
