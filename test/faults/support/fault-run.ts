@@ -12,7 +12,7 @@ import { job } from '../../support/job.js';
 import { unaccountedOccurrences } from '../../support/occurrences.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { HEARTBEAT_INTERVAL_MS, InProcessReplica } from './in-process-replica.js';
-import { type Copy, type Kind, type Place, portOf, startPlace } from './place.js';
+import { type BarePlace, type Copy, type Kind, type Place, portOf, startPlace } from './place.js';
 
 /** So long that a lease survives seconds without a CPU. */
 export const LOCK_EXPIRY_MS = 4_000;
@@ -30,7 +30,6 @@ const SCHEDULES: Readonly<Record<string, Job['schedule']>> = {
 export const JOBS = Object.keys(SCHEDULES);
 
 interface FaultRunOptions {
-  readonly redis?: RedisServerOptions | undefined;
   /** @default {@link LOCK_EXPIRY_MS} */
   readonly lockExpiryMs?: number;
   /** @default {@link HEARTBEAT_INTERVAL_MS} */
@@ -43,7 +42,7 @@ let runs = 0;
  * A server, two replicas of one application with a network of their own each, and one history of all their runs. At
  * first, the first replica leads all jobs and the second follows.
  */
-export class FaultRun implements AsyncDisposable {
+export class FaultRun<P extends BarePlace = Place> implements AsyncDisposable {
   readonly project = `fault-run-${String(++runs)}`;
   /** Every run of both replicas so far. They share one clock. */
   readonly runs: RecordedRun[] = [];
@@ -54,14 +53,21 @@ export class FaultRun implements AsyncDisposable {
   #copy: Copy | undefined;
 
   private constructor(
-    readonly place: Place,
+    readonly place: P,
     /** Of the leader, and of the follower. */
     readonly networks: readonly [TcpProxy, TcpProxy],
     private readonly options: FaultRunOptions,
   ) {}
 
-  static async start(kind: Kind, options: FaultRunOptions = {}): Promise<FaultRun> {
-    const place = await startPlace(kind, options.redis);
+  static async start(
+    kind: Kind,
+    { redis, ...options }: FaultRunOptions & { readonly redis?: RedisServerOptions | undefined } = {},
+  ): Promise<FaultRun> {
+    return FaultRun.on(await startPlace(kind, redis), options);
+  }
+
+  /** On a place of its own, which ends with it. */
+  static async on<P extends BarePlace>(place: P, options: FaultRunOptions = {}): Promise<FaultRun<P>> {
     const { port } = place.server;
     const run = new FaultRun(place, [await TcpProxy.start(port), await TcpProxy.start(port)], options);
     try {
@@ -92,7 +98,7 @@ export class FaultRun implements AsyncDisposable {
   }
 
   /** A copy of the server, which ends with this run. */
-  async copy(): Promise<Copy> {
+  async copy(this: FaultRun): Promise<Copy> {
     return (this.#copy = await this.place.copy());
   }
 

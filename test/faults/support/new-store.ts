@@ -1,3 +1,4 @@
+import { MysqlStore, type MysqlStoreOptions } from '../../../libs/singleton-job/src/store/mysql/mysql-store.js';
 import { kindOf, type StoreOptions } from '../../../libs/singleton-job/src/store/open-store.js';
 import {
   PostgresStore,
@@ -8,6 +9,8 @@ import { type Store } from '../../../libs/singleton-job/src/store/store.js';
 
 /** As `openStore`, whose imports jest refuses while another concurrent test ends. */
 export function newStore(options: StoreOptions): Store {
-  if (kindOf(options.connection) === 'PostgreSQL') return new PostgresStore(options as PostgresStoreOptions);
+  const kind = kindOf(options.connection);
+  if (kind === 'MySQL') return new MysqlStore(options as MysqlStoreOptions);
+  if (kind === 'PostgreSQL') return new PostgresStore(options as PostgresStoreOptions);
   return new RedisStore(options as RedisStoreOptions);
 }

@@ -24,12 +24,17 @@ export interface Copy extends AsyncDisposable {
   promote(): Promise<unknown>;
 }
 
-/** A server with its faults. Replicas are its user `app`, and each fault is done by its administrator. */
-export interface Place extends AsyncDisposable {
-  readonly kind: Kind;
-  readonly server: Server;
+/** A server. Replicas are its user `app`. */
+export interface BarePlace extends AsyncDisposable {
+  readonly server: { readonly port: number };
   /** For replicas: the server itself, or a port in place of its own. */
   urlOf(port?: number): string;
+}
+
+/** A server with its faults: each is done by its administrator. */
+export interface Place extends BarePlace {
+  readonly kind: Kind;
+  readonly server: Server;
   /** Carries out commands of Redis, or statements of SQL, on a connection of its own. Resolves to the last answer. */
   run(...commands: readonly string[]): Promise<unknown>;
   /** They end every connection of replicas, take a right away that every heartbeat needs, and give it back. */
