@@ -171,8 +171,14 @@ describe('a connection may be given as', () => {
         db: 3,
       }),
     ],
+    [
+      'a client that returns numbers as texts',
+      5,
+      () => new Redis(fixture.server.url, { lazyConnect: true, stringNumbers: true, db: 5 }),
+    ],
   ])('%s', async (_what, db, connection) => {
-    await sync((await fixture.connect({ connection: connection() })).store);
+    const { time } = await sync((await fixture.connect({ connection: connection() })).store);
+    expect(time).toBeGreaterThan(Date.now() - 60_000);
     const client = fixture.raw.duplicate({ db });
     expect(await client.exists('{myapp}:leases')).toBe(1);
     client.disconnect();

@@ -1,4 +1,5 @@
-import { type StoreError } from '../base/errors/store.error.js';
+import { StoreError } from '../base/errors/store.error.js';
+import { describeValue } from '../base/text/describe-value.js';
 import { Connection, type ConnectionParts, type Failures, type Lost, type Session } from './connection.js';
 import { LEAST_LOCK_EXPIRY_MS, ttlOf } from './lease-id.js';
 import { Listeners } from './listeners.js';
@@ -37,10 +38,14 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
 
   constructor(protected readonly options: O) {}
 
-  sync(request: SyncRequest): Promise<SyncResult> {
+  async sync(request: SyncRequest): Promise<SyncResult> {
     const lives = [...request.renew, ...request.grant].map(ttlOf).filter((ms) => ms >= LEAST_LOCK_EXPIRY_MS);
     this.shortestLifeMs = Math.min(this.shortestLifeMs, ...lives);
-    return this.sendSync(request);
+    const result = await this.sendSync(request);
+    // a fencing token is made of it, and one that is no number makes a record unreadable for all replicas
+    if (Number.isSafeInteger(result.time)) return result;
+    const got = describeValue(result.time);
+    throw new StoreError('STORE_MISCONFIGURED', `${this.name} answered 'sync' with a clock that is no number: ${got}`);
   }
 
   abstract compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]>;

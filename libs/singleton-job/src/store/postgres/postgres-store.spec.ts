@@ -34,7 +34,7 @@ class FakeClient extends EventEmitter implements PostgresClient {
     const found = { version: 150_000, isStandby: false, role: 'app', database: 'app', level, isComplete: true };
     const answers: Readonly<Record<string, unknown>> = {
       json_build_object: found,
-      sync_1: { leases: {}, records: {} },
+      sync_1: { time: 1, leases: {}, records: {} },
     };
     return { rows: kind in answers ? [{ answer: JSON.stringify(answers[kind]) }] : [] };
   }

@@ -9,10 +9,18 @@ const VERSIONS: [string, typeof Cluster][] = [
 ];
 
 describe('A client of a cluster that is passed', () => {
-  it.each(VERSIONS)('with %s is duplicated with its nodes, user, password and TLS', async (_, Client) => {
-    const redisOptions = { username: 'app', password: 'secret', tls: { ca: 'of the server' } };
-    const client = await newClient(new Client(['redis-0:6379'], { lazyConnect: true, redisOptions }), 10_000, 1_500);
-    expect(client.options).toMatchObject({ redisOptions: { ...redisOptions, connectTimeout: 1_500 } });
-    expect(Reflect.get(client, 'startupNodes')).toEqual(['redis-0:6379']);
-  });
+  it.each(VERSIONS)(
+    'with %s is duplicated with its nodes, user, password and TLS, and the settings of the library',
+    async (_, Client) => {
+      const redisOptions = { username: 'app', password: 'secret', tls: { ca: 'of the server' } };
+      const original = new Client(['redis-0:6379'], {
+        lazyConnect: true,
+        redisOptions: { ...redisOptions, stringNumbers: true },
+      });
+      const client = await newClient(original, 10_000, 1_500);
+      const ours = { connectTimeout: 1_500, stringNumbers: false };
+      expect(client.options).toMatchObject({ redisOptions: { ...redisOptions, ...ours } });
+      expect(Reflect.get(client, 'startupNodes')).toEqual(['redis-0:6379']);
+    },
+  );
 });

@@ -3,7 +3,8 @@ import { loadError, once } from '../client-package.js';
 
 /**
  * Where Redis is: a `redis://` or `rediss://` URL, options of ioredis, the nodes of a cluster, or an ioredis client. A
- * client is duplicated, never shared. The library always sets its own options for retries, queues and read scaling.
+ * client is duplicated, never shared. The library always sets its own options for retries, queues, numbers and read
+ * scaling.
  */
 export type RedisConnectionOptions =
   | string
@@ -39,6 +40,7 @@ const EACH_NODE = {
   disconnectTimeout: 100,
   maxLoadingRetryTime: 250,
   readOnly: false,
+  stringNumbers: false,
   // the next connection has a client of its own, with the password of then. So ioredis repeats no command and no
   // subscription
   retryStrategy: () => null,

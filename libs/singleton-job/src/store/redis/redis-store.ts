@@ -20,8 +20,11 @@ import { checkServer, restartsHidden } from './server-check.js';
 /** All keys and the channel begin with the name of the project in braces: they are in one slot of a cluster. */
 export type RedisStoreOptions = ServerStoreOptions<RedisConnectionOptions>;
 
+/** ioredis can return numbers as texts. */
+type Numeric = number | string;
+
 /** What {@link SYNC} answers. */
-type SyncReply = [time: number, incarnation: string, isFirst: number, hidden: string, leases: (string | number)[]];
+type SyncReply = [time: Numeric, incarnation: string, isFirst: Numeric, hidden: string, leases: Numeric[]];
 
 /** What MGET answers, and the script. */
 type Answers = readonly [texts: readonly (string | null)[], reply: SyncReply];
@@ -46,7 +49,8 @@ export class RedisStore extends HintingStore<RedisStoreOptions, RedisSession> {
     const leases = new Map<string, number>();
     for (let i = 0; i < list.length; i += 2) leases.set(String(list[i]), Number(list[i + 1]));
     const since = Number(id.slice(id.lastIndexOf('/') + 1));
-    return { time, incarnation: { id, since, isFirst: isFirst === 1 }, leases, records: texts.map(recordOf) };
+    const incarnation = { id, since, isFirst: Number(isFirst) === 1 };
+    return { time: Number(time), incarnation, leases, records: texts.map(recordOf) };
   }
 
   async compareAndSet({ incarnation, until, writes }: CasRequest): Promise<readonly (number | undefined)[]> {
