@@ -6,7 +6,7 @@ import { durationFix } from './durations.js';
 import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
 import { didYouMean } from './suggest.js';
 import { timeZoneFix } from './time-zones.js';
-import { valueFix } from './values.js';
+import { asTextFix, valueFix } from './values.js';
 
 /** Tests each row of a table: what was given, and the sentence about it, or nothing. */
 function advises(what: string, advise: (given: string) => string | undefined, table: string): void {
@@ -49,6 +49,15 @@ advises(
   $REDIS_URL        → it is the name of a variable, which nothing has replaced
   shop              →
   undefined         →
+  `,
+);
+
+advises(
+  'a value that is no text',
+  (given) => asTextFix(valueOf(given)),
+  `
+  10000.5   → write String(10000.5)
+  undefined →
   `,
 );
 

@@ -1,5 +1,10 @@
 const EMPTY = "it is empty: set the variable that it comes from, or write || in place of ??, which keeps ''";
 
+/** How to turn a value into a text. Undefined: it is none that has a text of its own. */
+export function asTextFix(value: unknown): string | undefined {
+  return typeof value === 'number' || typeof value === 'bigint' ? `write String(${value})` : undefined;
+}
+
 /** What is wrong with a value of whatever option. Undefined: nothing that is known. */
 export function valueFix(value: unknown): string | undefined {
   if (value === '') return EMPTY;

@@ -12,19 +12,18 @@ describe('The request for a lock', () => {
     expect(records.filter((record) => !/^[^/:{}\s]+(\/[^/:{}\s]+)?:lock$/.test(record))).toEqual([]);
   });
 
-  const key =
-    /key must be a text, or a name and a tenant, none of them empty, of 500 characters at most in a URL, got /;
+  const key = /^ {2}- key must be a text, not empty, in whole characters, got /m;
   const noExpiry =
     /is no option here: a lock lives as long as the lease of its replica, so set lockExpiry of the module/;
 
   it.each<[string, RegExp, readonly unknown[]]>([
     ['an empty key', key, ['']],
     ['a key that is no text', key, [7]],
-    ['a tenant without a name', key, [{ tenant: 'x' }]],
-    ['a name without its tenant', key, [{ name: 'x' }]],
+    ['a tenant without a name', /key\.name must be a text/, [{ tenant: 'x' }]],
+    ['a tenant that is a number', /key\.tenant must be .*, got 42: write String\(42\)/, [{ name: 'x', tenant: 42 }]],
     ['half a character', key, ['\uD800']],
-    ['a long key', key, ['x'.repeat(501)]],
-    ['a key that is long in a URL', key, ['票'.repeat(56)]],
+    ['a long key', /key must be of 500 characters at most in a URL/, ['x'.repeat(501)]],
+    ['a key that is long in a URL', /key must be of 500 characters at most in a URL/, ['票'.repeat(56)]],
     ['the function before the options', /options must be an object, got a function: write them before/, ['x', () => 1]],
     ['options that are none', /options must be an object/, ['x', 5]],
     ['an expiry of its own', noExpiry, ['x', { expiry: '30s' }]],

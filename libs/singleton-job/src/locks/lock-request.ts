@@ -1,4 +1,5 @@
 import { LOCK_WORDS } from '../advice/option-words.js';
+import { asTextFix } from '../advice/values.js';
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
@@ -65,14 +66,17 @@ export function readLockRequest(key: unknown, given: unknown = {}) {
 }
 
 function readKey(key: unknown, at: Place): string | undefined {
-  const parts = isObject(key) ? [key['name'], key['tenant']] : [key];
-  const text = parts.every(isKeyPart) ? parts.map(encodeURIComponent).join('/') : '';
-  if (text !== '' && text.length <= MOST_OF_KEY) return lockRecord(text);
-  const expected = `a text, or a name and a tenant, none of them empty, of ${MOST_OF_KEY} characters at most in a URL`;
-  return at.refuse(key, expected, KEY_FIX);
+  const parts = isObject(key)
+    ? ['name', 'tenant'].map((part) => readPart(key[part], at.in(part)))
+    : [readPart(key, at)];
+  if (parts.includes(undefined)) return undefined;
+  const text = parts.join('/');
+  if (text.length <= MOST_OF_KEY) return lockRecord(text);
+  return at.refuse(key, `of ${MOST_OF_KEY} characters at most in a URL`, 'lock a hash of it');
 }
 
-function isKeyPart(value: unknown): value is string {
-  // half of a surrogate pair cannot be encoded
-  return typeof value === 'string' && value !== '' && !/\p{Surrogate}/u.test(value);
+/** A part of the key as a URL has it. Half of a surrogate pair cannot be encoded. */
+function readPart(part: unknown, at: Place): string | undefined {
+  if (typeof part === 'string' && part !== '' && !/\p{Surrogate}/u.test(part)) return encodeURIComponent(part);
+  return at.refuse(part, 'a text, not empty, in whole characters', asTextFix(part) ?? KEY_FIX);
 }
