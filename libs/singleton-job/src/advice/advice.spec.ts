@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MYSQL2, PG, unknownTo } from './client-words.js';
 import { connectionFix } from './connections.js';
-import { cronFix, cronOddity } from './crons.js';
+import { cronFix, cronOddity, noTextFix } from './crons.js';
 import { durationFix } from './durations.js';
 import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
 import { didYouMean } from './suggest.js';
@@ -226,11 +226,15 @@ advises(
   `,
 );
 
+const BEFORE_ENV =
+  'give it. A file such as .env is read after decorators run: write the usual one here, and set another by jobs of the ' +
+  'module or by a variable such as SINGLETON_JOB_JOBS__NAME__CRON, __PERIOD or __DELAY';
+
 advises(
   'a duration that is none',
   (given) => durationFix(valueOf(given)),
   `
-  undefined → give it
+  undefined → ${BEFORE_ENV}
   30        → add a unit, as in '30s' or '30ms'
   -1s       → it cannot be negative
   0 3 * * * → a cron expression belongs in @Cron
@@ -248,6 +252,16 @@ advises(
   PT1H30M   → write '90m'
   1w        → write '7d'
   20 milliseconds → write '20ms'
+  `,
+);
+
+advises(
+  'a cron expression that is no text',
+  (given) => noTextFix(valueOf(given)),
+  `
+  undefined → ${BEFORE_ENV}
+  10000.5   → for a number of milliseconds use @FixedRate or @Interval
+  true      → use five or six fields, as in '0 3 * * *'
   `,
 );
 

@@ -1,9 +1,17 @@
-import { asDuration } from './durations.js';
+import { asDuration, BEFORE_ENV } from './durations.js';
 
 /** What to write in place of an expression, of which `field` cannot be read. Undefined: no mistake that is known. */
 export function cronFix(words: string, field = ''): string | undefined {
   const [, fix] = MISTAKES.find(([found]) => found.test(field)) ?? [];
   return lookalikeFix(words) ?? foreignFix(words) ?? fix;
+}
+
+/** What to write in place of an expression that is no text. */
+export function noTextFix(value: unknown): string {
+  if (value === undefined) return BEFORE_ENV;
+  if (value instanceof Date) return 'a schedule repeats; for one instant use a queue with delayed jobs';
+  if (typeof value === 'number') return 'for a number of milliseconds use @FixedRate or @Interval';
+  return "use five or six fields, as in '0 3 * * *'";
 }
 
 /** Characters that look like one of an expression, such as a dash of a text editor. */

@@ -2,9 +2,14 @@ import { formatDuration } from '../base/text/duration.js';
 
 const FORMS = "write it as 500, '500ms', '3s', '5m', '2h' or '1d'";
 
+/** For the first argument of a decorator that is `process.env.X`, which is set later. */
+export const BEFORE_ENV =
+  'give it. A file such as .env is read after decorators run: write the usual one here, and set another by jobs of the ' +
+  'module or by a variable such as SINGLETON_JOB_JOBS__NAME__CRON, __PERIOD or __DELAY';
+
 /** How to turn a value that is none into a duration. */
 export function durationFix(value: unknown): string {
-  if (value === undefined) return 'give it';
+  if (value === undefined) return BEFORE_ENV;
   if (typeof value === 'string') return textFix(value);
   if (typeof value === 'number' && Number.isFinite(value)) return 'round it to whole milliseconds';
   return FORMS;

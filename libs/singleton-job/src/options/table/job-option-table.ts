@@ -1,3 +1,4 @@
+import { noTextFix } from '../../advice/crons.js';
 import { JOB_WORDS, type OptionWords } from '../../advice/option-words.js';
 import { type ScheduleKind } from '../../base/events/run-info.js';
 import { type CronOptions, type FixedRateOptions, type JobOverrides } from '../job.options.js';
@@ -32,12 +33,6 @@ const isFunction = (value: unknown): value is Only => typeof value === 'function
 const isVersion = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-function cronFix(value: unknown): string {
-  if (value instanceof Date) return 'a schedule repeats; for one instant use a queue with delayed jobs';
-  if (typeof value === 'number') return 'for a number of milliseconds use @FixedRate or @Interval';
-  return "use five or six fields, as in '0 3 * * *'";
-}
-
 /**
  * Every option of a job. Options without a default have that of the module, or none. The page about options shows them
  * with the docstrings of the interface.
@@ -66,7 +61,7 @@ export const JOB_OPTIONS = {
   restartDelay: { kinds: ['while-leader'], type: duration(), default: 1_000 },
   period: { kinds: ['fixed-rate'], type: duration(), isArgument: true },
   delay: { kinds: ['interval'], type: duration(), isArgument: true },
-  cron: { kinds: ['cron'], type: text(isText, 'a cron expression', cronFix), isArgument: true },
+  cron: { kinds: ['cron'], type: text(isText, 'a cron expression', noTextFix), isArgument: true },
 } satisfies JobOptionTable;
 
 type JobOptionRows = typeof JOB_OPTIONS;
