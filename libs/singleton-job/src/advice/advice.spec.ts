@@ -88,6 +88,9 @@ advises(
   keyPrefix → the keys begin with projectName, so set that instead
   nodes     → the nodes of a cluster belong in connection, as in connection: { nodes: ['redis://host:6379'] }
   disabled  → say enabled: false
+  lockAtMostFor → set lockExpiry: how long a job has no leader after a crash. It is renewed, so a run may be longer
+  useFactory → pass it to forRootAsync()
+  isGlobal → leave it out, because the module is global
   `,
 );
 
@@ -95,14 +98,22 @@ advises(
   'an option that a job does not have',
   (name) => JOB_WORDS[name],
   `
-  disabled          → write enabled with the opposite value, as in enabled: false
+  disabled          → write enabled, as in enabled: false
   waitForCompletion → leave it out, because runs of a job never overlap; with overlap: 'cancel-other' a new tick aborts the run in flight
+  key               → write name, as in { name: 'price-tick' }
+  pattern           → it is the first argument, as in @Cron('0 3 * * *') or @FixedRate('5m'); @Interval('5m') waits after each run
+  ttl               → set lockExpiry: how long a job has no leader after a crash. It is renewed, so a run may be longer. To limit a run set timeout
+  lockAtLeastFor    → leave it out, because each cron occurrence starts at most once, whatever the clocks of the replicas say
+  attempts          → the next tick tries again; to try sooner, write a loop in the run that waits by run.sleep()
+  expireInSeconds   → write timeout: when a run is aborted
+  onError           → decorate a method with @OnJobEvent('runFailed')
+  maxRandomDelay    → write jitter
   tz                → did you mean 'timeZone'?
   utcOffset         → name the zone instead, as in timeZone: 'Asia/Singapore'; an offset knows no summer time
   threshold         → misfireGrace says how late an occurrence may start; leave it out or use that
   runOnInit         → write firstRun: 'now' for @Cron or @Interval: once on all replicas, with version also after a deploy
   endDate           → let only of @Cron decide, as in only: (date) => date < END
-  limit             → count the runs in your database, and call pause() of SingletonJobRegistry after the last one
+  maxExecutions     → count the runs in your database, and call pause() of SingletonJobRegistry after the last one
   unrefTimeout      → no timer keeps the process alive after app.close(); leave it out
   `,
 );
@@ -112,6 +123,8 @@ advises(
   (name) => LOCK_WORDS[name],
   `
   lockAtMostFor → a lock lives as long as the lease of its replica, so set lockExpiry of the module
+  retryCount    → write wait: how long to wait for another holder
+  tenant        → it belongs into the first argument, the key
   `,
 );
 
