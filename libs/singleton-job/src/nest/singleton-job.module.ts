@@ -54,7 +54,7 @@ const NO_JOBS =
 
 const SWITCH_IMPORT =
   "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'. " +
-  'For @Timeout use onApplicationBootstrap(), which runs on each replica';
+  "For @Timeout use firstRun: 'now' of one of them, which runs once on all replicas, or onApplicationBootstrap(), which runs on each";
 
 const IN_MEMORY = "store: 'memory' is seen by this process only: with a second replica every job runs twice";
 
