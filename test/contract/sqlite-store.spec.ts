@@ -381,9 +381,11 @@ describe('SQLite', () => {
 
   it('leaves a file in which another program makes a table, and closes it no more than it opens it again', async () => {
     const file = newFile();
-    const { disconnected } = await listen(file);
+    const { store, disconnected } = await listen(file);
     await using other = await openElsewhere(file);
     await other.exec('CREATE TABLE orders (id INTEGER)');
+    // not one write more
+    await expect(store.sync({ ...LOOKS, grant: ['a.1@10000'] })).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     await until('it has tried again', () => disconnected.length > 2, { withinMs: 3_000 });
     expect(new Set(disconnected.map(({ code }) => code))).toEqual(new Set(['STORE_MISCONFIGURED']));
     const times = await openFiles();

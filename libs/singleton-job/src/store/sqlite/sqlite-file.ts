@@ -123,8 +123,6 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     if (mistake !== undefined) throw misconfigured(`${path} ${mistake}`);
     const warning = mountWarning(realPath);
     if (warning !== undefined) warn(warning);
-    // before anything is written
-    await this.repeat(() => this.#refuseOthers());
     await this.repeat(() => this.query('PRAGMA journal_mode = WAL'));
     await this.query('PRAGMA synchronous = FULL');
     const [log, memory] = [`${realPath}-wal`, `${realPath}-shm`];
@@ -177,10 +175,16 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     if (this.refusal === undefined) this.#database.close();
   }
 
-  /** In a turn of its own: what an earlier answer leads to, such as a run that blocks, comes before the transaction. */
+  /**
+   * In a turn of its own: what an earlier answer leads to, such as a run that blocks, comes before the transaction. It
+   * looks for other tables first: one write beside another library of this process can lose the rows of both.
+   */
   protected override async repeat<T>(task: () => Promise<T>): Promise<T> {
     await nextTurn();
-    return super.repeat(task);
+    return super.repeat(async () => {
+      await this.#refuseOthers();
+      return task();
+    });
   }
 
   protected isConflict(error: unknown): boolean {
