@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asStoreError, StoreError } from '../base/errors/store.error.js';
-import { Connection, connectLimitMs, delayAfterTimeouts, type Failures, type Lost } from './connection.js';
+import { Connection, delayAfterTimeouts, type Failures, type Lost } from './connection.js';
 import { NoAnswerError } from './silence-watchdog.js';
 
 function setup() {
@@ -106,18 +106,6 @@ describe('A connection', () => {
     ]);
     await connection.close();
   });
-});
-
-it.each([
-  [undefined, 10_000, 2_500],
-  [undefined, 60_000, 2_500],
-  [undefined, 800, 200],
-  [500, 10_000, 500],
-  [4_000, 30_000, 4_000],
-  [15_000, 30_000, 10_000],
-  [0, 10_000, 2_500],
-])('With a time-out of %p and a lockExpiry of %i ms an attempt to connect may take %i ms', (given, ttlMs, limitMs) => {
-  expect(connectLimitMs(given, ttlMs)).toBe(limitMs);
 });
 
 it.each([

@@ -34,15 +34,6 @@ export interface ConnectionParts<S extends Session> {
   readonly onLost: (error: StoreError) => void;
 }
 
-/**
- * How long an attempt to connect may take. TLS and a password take six round trips. After an attempt that hangs, a
- * leader has time for another. `given`: by the user; 0 or not a number counts as nothing.
- */
-export function connectLimitMs(given: unknown, shortestLifeMs: number): number {
-  const own = Number(given);
-  return own > 0 ? Math.min(own, shortestLifeMs / 3) : Math.min(2_500, shortestLifeMs / 4);
-}
-
 const MAX_QUICK_TIMEOUTS = 2;
 const TIMEOUT_DELAY_MS = 5_000;
 

@@ -2,7 +2,6 @@ import { type EventEmitter } from 'node:events';
 import { type Duplex } from 'node:stream';
 import { type TlsOptions } from 'node:tls';
 import { loadError, once } from '../client-package.js';
-import { connectLimitMs } from '../connection.js';
 import { type SqlValue } from '../sql/sql-session.js';
 
 /** Options of a connection of `mysql2`, with the same meaning. A type of our own: who uses Redis has no `mysql2`. */
@@ -85,4 +84,13 @@ export function withOwnParameters(uri: string): string {
   for (const name of [...url.searchParams.keys()])
     if (!['ssl', 'socketPath'].includes(name)) url.searchParams.delete(name);
   return url.href;
+}
+
+/**
+ * How long an attempt to connect may take. TLS and a password take six round trips. After an attempt that hangs, a
+ * leader has time for another. `given`: by the user; 0 or not a number counts as nothing.
+ */
+export function connectLimitMs(given: unknown, shortestLifeMs: number): number {
+  const own = Number(given);
+  return own > 0 ? Math.min(own, shortestLifeMs / 3) : Math.min(2_500, shortestLifeMs / 4);
 }
