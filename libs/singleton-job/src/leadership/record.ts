@@ -114,6 +114,13 @@ type Check = (value: unknown) => boolean;
 /** `Date` can show it in each time zone, with the occurrences around it: its own limit is 8.64e15. */
 export const MAX_TIME = 8e15;
 
+const MAX_AHEAD_MS = 24 * 3_600_000;
+
+/** Whether a time is so far ahead of the clock of the store that only a clock of it that was wrong has shown it. */
+export function isFarAhead(time: number, storeNow: number): boolean {
+  return time - storeNow > MAX_AHEAD_MS;
+}
+
 const isText: Check = (value) => typeof value === 'string';
 const isTime: Check = (value) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= MAX_TIME;
 

@@ -22,14 +22,19 @@ describe('what a replica has seen', () => {
     expect([view.maxTtlMs, view.replicas]).toEqual([30_000, 2]);
   });
 
-  it('has met data no earlier than by the clock of the store before', () => {
+  it.each<[string, readonly number[], number, number]>([
+    ['the time of the store now', [], 9_000, 9_000],
+    ['the time of the store before', [], 3_000, 6_000],
+    ['its time before its clock was set back', [2_000], 3_000, 6_000],
+    ['not a time that is more than a day ahead', [86_500_000, 50_000], 40_000, 50_000],
+  ])('has met other data at the latest time that it believes: %s', async (_time, before, time, metAt) => {
     const { clock, view } = viewOf([]);
-    const meet = (server: string, time: number): number => {
-      const incarnation = { id: `${server}/${time}`, since: time, isFirst: false };
-      view.observe({ time, incarnation, leases: new Map(), records: [] }, instant(clock));
-      return view.observedAt.storeTime;
-    };
-    expect([meet('behind', 3_000), meet('ahead', 9_000)]).toEqual([5_000, 9_000]);
+    await clock.advance(1_000);
+    const observe = (at: number, incarnation = INCARNATION): unknown =>
+      view.observe({ time: at, incarnation, leases: new Map(), records: [] }, instant(clock));
+    for (const at of before) observe(at);
+    observe(time, { id: 'other', since: time, isFirst: false });
+    expect(view.observedAt.storeTime).toBe(metAt);
   });
 
   it('has no lease of another program, which has no life', () => {

@@ -1,15 +1,15 @@
 import { type Clock, type Instant, instant } from '../base/time/clock.js';
 import { isLeaseId, type LeaseId, ttlOf, replicaOf } from '../store/lease-id.js';
 import { type Incarnation, type SyncResult } from '../store/store.js';
-import { MAX_TIME } from './record.js';
+import { isFarAhead, MAX_TIME } from './record.js';
 
 /** What this replica has seen of the store, apart from records. Only answers change it. */
 export class StoreView {
   /** Of the last answer that had one. Its `id` is empty until then: no record has that. */
   incarnation: Incarnation = { id: '', since: Infinity, isFirst: false };
   /**
-   * When this replica met the incarnation: by the monotonic clock, and by the clock of the store, or of the one before
-   * if that was ahead. No claim in earlier data is later.
+   * When this replica met the incarnation: by the monotonic clock, and by the clock of the store, or the latest time
+   * that it had met before. No claim in earlier data is later.
    */
   observedAt = { now: Infinity, storeTime: Infinity };
   /** This replica saw another incarnation before this one. */
@@ -72,11 +72,14 @@ export class StoreView {
     this.hasOtherLeases = this.isEmpty || !areSame;
     this.hasNoIncarnation = incarnation.id === '';
     const isNew = !this.hasNoIncarnation && this.incarnation.id !== incarnation.id;
+    // an occurrence may have been claimed since the last answer, before the clock was set back
+    if (!this.isEmpty) this.noteTime(this.storeNow());
     if (isNew) {
       this.hasChanged = !this.isEmpty;
-      const earlierTime = this.hasChanged ? this.storeNow() : 0;
+      const earlier = this.hasChanged ? [this.storeNow(), this.latestTime] : [];
+      const storeTime = Math.max(incarnation.since, ...earlier.filter((one) => !isFarAhead(one, time)));
       this.incarnation = incarnation;
-      this.observedAt = { now: this.clock.now(), storeTime: Math.max(incarnation.since, earlierTime) };
+      this.observedAt = { now: this.clock.now(), storeTime };
     }
     this.storeTime = time;
     this.noteTime(time);

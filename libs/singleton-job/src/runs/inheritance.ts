@@ -1,6 +1,6 @@
 import { interruptedRun } from '../leadership/decide.js';
 import { type Predecessor } from '../leadership/record-view.js';
-import { type LeaderFields, type RunFacts } from '../leadership/record.js';
+import { isFarAhead, type LeaderFields, type RunFacts } from '../leadership/record.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 import { leaseOf, ttlOf } from '../store/lease-id.js';
 
@@ -8,8 +8,6 @@ import { leaseOf, ttlOf } from '../store/lease-id.js';
  * With a longer delay than this, start and end of an interval run are written at once, otherwise the end within 10 s.
  */
 const WRITTEN_AT_ONCE_MS = 10_000;
-/** What was claimed further ahead of the clock of the store was claimed by a clock of it that was wrong. */
-const MAX_AHEAD_MS = 24 * 3_600_000;
 /** A run of `@WhileLeader` that lasted so long is not the cause of what ended it. */
 export const HEALTHY_RUN_MS = 30_000;
 
@@ -51,7 +49,7 @@ export function inherit(schedule: AnySchedule, predecessor: Predecessor): Leader
 
 /** Without times of occurrences that no clock but a wrong one has shown: a schedule would be silent until then. */
 function believed({ fields, takenAt }: Pick<Predecessor, 'fields' | 'takenAt'>): LeaderFields {
-  const isAhead = (at = 0): boolean => at - takenAt > MAX_AHEAD_MS;
+  const isAhead = (at = 0): boolean => isFarAhead(at, takenAt);
   const { lastScheduledAt, run, ...others } = fields;
   return {
     ...others,
