@@ -100,7 +100,7 @@ function disturbsMs(fault: Fault): number {
 
 /** Plans a fault. */
 export function plan(world: World, fault: Fault): void {
-  if (fault.kind === 'restart' && fault.data === 'copy')
+  if (fault.kind === 'restart')
     world.setTimer(fault.at - fault.ageMs, () => world.snapshots.set(fault, world.server.snapshot()));
   world.setTimer(fault.at, () => {
     world.say('FAULT', fault);
@@ -134,13 +134,13 @@ async function restart(world: World, fault: FaultOf<'restart'>): Promise<void> {
   if (fault.refuses) world.breakAll();
   world.rules.faultUntil(world.now() + fault.downMs);
   await world.sleep(fault.downMs);
-  const before = server.snapshot();
+  const [before, copy, id] = [server.snapshot(), world.snapshots.get(fault), server.server];
   const old = fault.data === 'old' ? world.oldServers.at(-1) : undefined;
   const data = fault.data === 'old' && old === undefined ? 'kept' : fault.data;
-  world.oldServers.push({ id: server.server, data: before });
-  const kept = { copy: world.snapshots.get(fault), kept: before, none: undefined, old: undefined }[data];
-  server.restart(old?.data ?? kept);
-  server.server = old?.id ?? (setting.isHidden ? '' : `s${world.life}`);
+  world.oldServers.push({ id, data: before });
+  server.restart({ kept: before, copy, 'rolled-back': copy, none: undefined, old: old?.data }[data]);
+  const newId = setting.isHidden ? '' : `s${world.life}`;
+  server.server = old?.id ?? (data === 'rolled-back' ? id : newId);
   server.jump(fault.clockMs);
   world.isUp = true;
   if (!fault.refuses) world.breakAll();

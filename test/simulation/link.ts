@@ -79,7 +79,8 @@ export class Link implements Store {
     const write = () => {
       const were = request.writes.map(({ name }) => server.look(name));
       const revisions = server.compareAndSet(request);
-      rules.written(request, revisions, were);
+      for (const [index, write] of request.writes.entries())
+        if (revisions[index] !== undefined) rules.written(this.process, write, were[index]);
       return revisions;
     };
     return this.#ask({ kind: 'compareAndSet', words, work: () => write });

@@ -3,7 +3,7 @@ import { trustedMs } from '../../libs/singleton-job/src/leadership/lease.js';
 import { jobOf, type JobRecord, jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
-import { type CasRequest } from '../../libs/singleton-job/src/store/store.js';
+import { type Write } from '../../libs/singleton-job/src/store/store.js';
 import { type Observer } from './application.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { type CommandKind, type FaultOf, type JobPlan } from './story.js';
@@ -40,6 +40,10 @@ export class Watched {
   syncedAt = -Infinity;
   syncedBefore: number | undefined;
   metAt = -Infinity;
+  /** It stops, and nothing was disturbed before. */
+  stopsInCalm = false;
+  /** The largest fencing token that it has seen, by name. */
+  readonly maxTokens = new Map<string, number>();
 }
 
 /** What is known of a record. */
@@ -54,7 +58,8 @@ class Known {
   pausedSince: number | undefined;
   /** When it was lost: with all data, or with the newest, or alone. */
   readonly losses: number[] = [];
-  lostAloneAt = -Infinity;
+  /** In a way that no incarnation shows. */
+  lostUnseenAt = -Infinity;
   /** Of a cron job. */
   readonly settled: Settled[] = [];
 }
@@ -106,12 +111,12 @@ export class Rules {
   /** Its clock was set ahead, and in an incarnation that goes on. */
   #aheadAt = -Infinity;
   #jumpedAheadAt = -Infinity;
-  #wasSetBack = false;
+  /** Its clock was first set back. */
+  #setBackAt = Infinity;
   /** Lost in a restart that not all can notice. */
   #hiddenLossAt = -Infinity;
   /** A server of before has come back. Only these notice, who have met another one in between. */
   #aware: readonly SimulatedProcess[] = [];
-  #dataLostAt = -Infinity;
   readonly #lostClaims: { readonly name: string; readonly above: number; readonly upTo: number }[] = [];
   // what the replicas did
   readonly #tokenOf = new Map<string, number>();
@@ -174,8 +179,13 @@ export class Rules {
         if (!process.replica.elections.some(({ term }) => term?.reclaim)) watched.syncedBefore = undefined;
       },
       // a leader does not go by what it reads while a write is under way: its answer is newer
-      recordSeen: ({ name, writer }) => writer.isOpen || watched.seenAt.set(name, link.readAt),
+      recordSeen: ({ name, writer }, { value: { fencingToken = 0 } = {} }) => {
+        const { maxTokens, seenAt } = watched;
+        maxTokens.set(name, Math.max(maxTokens.get(name) ?? 0, fencingToken));
+        if (!writer.isOpen) seenAt.set(name, link.readAt);
+      },
       gained: (term) => {
+        watched.maxTokens.set(term.name, term.fencingToken);
         this.#began({ term, process, beganAt: this.#t });
       },
       onEvent: ({ event, payload }) => {
@@ -342,29 +352,28 @@ export class Rules {
     this.world.say('INCARNATION', noted);
   }
 
-  /** `were`: the records before. */
-  written({ writes }: CasRequest, revisions: readonly unknown[], were: readonly (JobRecord | undefined)[]): void {
-    for (const [index, { name, value }] of writes.entries()) {
-      const { holder, fencingToken = 0, lastScheduledAt: upTo = 0 } = JSON.parse(value) as JobRecord;
-      if (revisions[index] === undefined || holder === undefined) continue;
-      if (!this.#wroteAt.has(holder)) this.#wroteAt.set(holder, this.#t);
-      const known = this.#of(name);
-      const before = this.#tokenOf.get(holder);
-      if (before === fencingToken) continue;
-      this.#check('S2', before === undefined, `${name}: the token of ${holder} changed`);
-      const isLarger = fencingToken > known.maxToken || this.#mayRepeatToken(name);
-      this.#check('S2', isLarger, `${name}: ${fencingToken} after ${known.maxToken}`);
-      this.#tokenOf.set(holder, fencingToken);
-      // over lost data it hides all since the last tick
-      const after = were[index]?.lastScheduledAt ?? known.settled.at(-1)?.upTo ?? upTo;
-      this.#passedOver.set(holder, { name, after, upTo, at: this.#t });
-      known.maxToken = Math.max(known.maxToken, fencingToken);
-    }
+  /** `was`: the record before. */
+  written({ watched }: SimulatedProcess, { name, value }: Write, was: JobRecord | undefined): void {
+    const { holder, fencingToken = 0, lastScheduledAt: upTo = 0 } = JSON.parse(value) as JobRecord;
+    if (holder === undefined) return;
+    if (!this.#wroteAt.has(holder)) this.#wroteAt.set(holder, this.#t);
+    const known = this.#of(name);
+    const before = this.#tokenOf.get(holder);
+    if (before === fencingToken) return;
+    this.#check('S2', before === undefined, `${name}: the token of ${holder} changed`);
+    const isNewHere = fencingToken > (watched.maxTokens.get(name) ?? 0);
+    const isLarger = fencingToken > known.maxToken || (isNewHere && this.#mayRepeatToken(known));
+    this.#check('S2', isLarger, `${name}: ${fencingToken} after ${known.maxToken}`);
+    this.#tokenOf.set(holder, fencingToken);
+    // over lost data it hides all since the last tick
+    const after = was?.lastScheduledAt ?? known.settled.at(-1)?.upTo ?? upTo;
+    this.#passedOver.set(holder, { name, after, upTo, at: this.#t });
+    known.maxToken = Math.max(known.maxToken, fencingToken);
   }
 
   restarted({ data, clockMs }: FaultOf<'restart'>, before: MemoryData): void {
     const { server, processes, setting } = this.world;
-    const isUnseen = setting.isHidden || data === 'old';
+    const isUnseen = setting.isHidden || data === 'old' || data === 'rolled-back';
     this.clockJumped(clockMs, isUnseen);
     if (data === 'kept') return;
     if (isUnseen) {
@@ -375,10 +384,10 @@ export class Rules {
       );
     }
     this.dataLost(before);
+    if (isUnseen) for (const known of this.#known.values()) known.lostUnseenAt = this.#t;
   }
 
   dataLost(before: MemoryData): void {
-    this.#dataLostAt = this.#t;
     for (const known of this.#known.values()) known.losses.push(this.#t);
     for (const [name, { value }] of before.records) {
       const { lastScheduledAt: upTo = 0 } = JSON.parse(value) as JobRecord;
@@ -390,14 +399,14 @@ export class Rules {
   recordLost(name: string): void {
     this.faultUntil(this.#t + 13_000);
     const known = this.#of(name);
-    known.lostAloneAt = this.#t;
+    known.lostUnseenAt = this.#t;
     known.losses.push(this.#t);
     this.#lostClaims.push({ name, above: 0, upTo: Infinity });
   }
 
   /** `isUnseen`: in an incarnation that goes on. */
   clockJumped(ms: number, isUnseen = true): void {
-    if (ms < 0) this.#wasSetBack = true;
+    if (ms < 0) this.#setBackAt = Math.min(this.#setBackAt, this.#t);
     if (ms > 0) this.#aheadAt = this.#t;
     if (ms > 0 && isUnseen) this.#jumpedAheadAt = this.#t;
   }
@@ -489,11 +498,10 @@ export class Rules {
     for (const passed of this.#passedOver.values())
       if (this.#mayBeUnreported(passed)) this.#of(passed.name).settled.push(passed);
     for (const { name, kind } of this.world.setting.jobs) if (kind === 'cron') this.#checkOccurrences(name);
-    for (const { id, kind, at, outcome } of this.#calls) {
+    for (const { id, kind, outcome } of this.#calls) {
       if (kind !== 'trigger' || outcome === undefined) continue;
       const times = this.#triggered.get(id) ?? 0;
-      const isTrue =
-        outcome === 'done' ? times === 1 || this.#mayBeLost(id, at) : outcome === 'no-answer' || times === 0;
+      const isTrue = outcome === 'done' ? times === 1 || this.#mayBeLost(id) : outcome === 'no-answer' || times === 0;
       this.#check('T2', isTrue, `${id}: ${outcome}, but ran ${times} times`);
     }
     for (const { name: job } of this.world.setting.jobs) {
@@ -532,46 +540,47 @@ export class Rules {
     return older.excusedBeside === newer.term && (isReclaiming || isUnknown);
   }
 
-  #mayOverlap({ process, term: { name, lease, reclaim }, beganAt }: Led, newer: Led): boolean {
+  #mayOverlap({ process, term: { name, lease, reclaim } }: Led, newer: Led): boolean {
     const { watched, suspendedAt, wallSteppedAt } = process;
     const { syncedAt, syncedBefore = syncedAt } = watched;
-    const { losses, lostAloneAt } = this.#of(name);
+    const { losses, lostUnseenAt } = this.#of(name);
     // of its lease
     const sureAt = reclaim === undefined ? syncedAt : syncedBefore;
     const isYounger = newer.process.bornAt > (losses.at(-1) ?? Infinity);
     const isUnsettled = reclaim !== undefined || syncedAt < this.#notedAt;
-    const isUnseen = this.#isHiddenFrom(process) || this.#isHiddenFrom(newer.process);
-    const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + lease.ttlMs;
     return this.#excuse({
       'after a loss, a new process with a shorter life':
         isYounger && newer.term.lease.ttlMs < lease.ttlMs && isUnsettled,
       'suspended, and its wall clock was set meanwhile': syncedAt < suspendedAt && wallSteppedAt >= suspendedAt,
       'clock of the store set ahead, until the next sync': sureAt < this.#jumpedAheadAt,
-      'record deleted, until it is read': (watched.seenAt.get(name) ?? -Infinity) < lostAloneAt,
+      'record deleted, or another server without a new id, until it is read':
+        (watched.seenAt.get(name) ?? -Infinity) < lostUnseenAt,
       'after a loss of all data, a new process before any old one': sureAt < this.#falseFirstAt,
-      'hidden restart, until the next connection': isUnseen && isLeft,
     });
   }
 
   #mayStartAgain(name: string, at: number, [first, aheadMs]: readonly [Led, number], again: Led): boolean {
     const isLost = this.#lostClaims.some((lost) => lost.name === name && at > lost.above && at <= lost.upTo);
     return this.#excuse({
-      'a cron occurrence, by two leaders': first.excusedBeside === again.term || again.excusedBeside === first.term,
-      'claim lost in a hidden restart': isLost && this.#isHiddenFrom(again.process),
+      'a run, by two leaders': ledBeside(first, again),
+      'claim lost, by a server without a new id': isLost && this.#isHiddenFrom(again.process),
       'claim lost, of a leader whose clock was ahead': isLost && aheadMs > again.process.clock.aheadMs,
+      'claim lost, and the clock of the store set back before the process began':
+        isLost && again.process.bornAt > this.#setBackAt,
     });
   }
 
   #mayRunFirstAgain({ losses }: Known, first: Led, again: Led): boolean {
     return this.#excuse({
-      'a first run, by two leaders': first.excusedBeside === again.term || again.excusedBeside === first.term,
+      'a run, by two leaders': ledBeside(first, again),
       'a first run, after a loss': losses.some((at) => at > first.beganAt),
-      'a first run, after a hidden restart': this.#hiddenLossAt > first.beganAt,
     });
   }
 
   #mayBeUnsettled(job: string, before: Settled, after: Settled): boolean {
-    const isLost = this.#of(jobRecord(job)).losses.some((at) => at > before.at && at <= after.at);
+    // a leader may report some more before it notices
+    const since = before.at - this.#maxLifeMs;
+    const isLost = this.#of(jobRecord(job)).losses.some((at) => at > since && at <= after.at);
     return this.#excuse({ 'cron occurrences, after a loss': isLost });
   }
 
@@ -581,18 +590,17 @@ export class Rules {
   }
 
   /** Tokens follow the clock of the store. */
-  #mayRepeatToken(name: string): boolean {
+  #mayRepeatToken({ losses }: Known): boolean {
     return this.#excuse({
-      'token, after a hidden restart': this.#hiddenLossAt > 0,
-      'token, after a loss and with the clock set back': this.#of(name).losses.length > 0 && this.#wasSetBack,
+      'token that the replica has not seen, after a loss and with the clock set back':
+        losses.length > 0 && this.#setBackAt < Infinity,
     });
   }
 
-  #mayRunEarly({ endedAt, lostAloneAt }: Known): boolean {
+  #mayRunEarly({ endedAt, losses }: Known): boolean {
     const since = endedAt - 10_000;
     return this.#excuse({
-      'interval, after a loss': this.#dataLostAt > since,
-      'interval, after its record was deleted': lostAloneAt > since - this.#maxLifeMs,
+      'interval, after a loss': losses.some((at) => at > since - this.#maxLifeMs),
       'interval, after the clock was set ahead': this.#aheadAt > since,
     });
   }
@@ -602,10 +610,9 @@ export class Rules {
     return this.#planOf(job)?.isStubborn === true || resumedAt >= this.#of(jobRecord(job)).startedAt;
   }
 
-  #mayBeLost(trigger: string, at: number): boolean {
+  #mayBeLost(trigger: string): boolean {
     const hasNotRun = !this.#triggered.has(trigger);
     return this.#excuse({
-      'a trigger that was lost in a hidden restart': hasNotRun && this.#hiddenLossAt > at,
       'a claimed trigger whose term ended first': hasNotRun && this.#lostTriggers.has(trigger),
     });
   }
@@ -619,8 +626,13 @@ export class Rules {
   }
 
   #wasReleasedUnseen(): boolean {
-    return this.#excuse({ 'hidden restart: held by a replica that has released it': this.#hiddenLossAt > 0 });
+    return this.#excuse({ 'server without a new id: held by a replica that has released it': this.#hiddenLossAt > 0 });
   }
+}
+
+/** Two terms that were allowed to overlap. */
+function ledBeside(one: Led, other: Led): boolean {
+  return one.excusedBeside === other.term || other.excusedBeside === one.term;
 }
 
 /** A run of its job is in flight there. */

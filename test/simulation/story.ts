@@ -29,7 +29,7 @@ const numbers = fc.record({
   sign: fc.constantFrom(1, -1),
   share: fc.constantFrom(0.1, 0.4, 0.8, 1),
   only: fc.constantFrom('compareAndSet' as const, 'compareAndSet', 'sync'),
-  data: fc.constantFrom('kept' as const, 'copy', 'copy', 'copy', 'copy', 'none', 'old'),
+  data: fc.constantFrom('kept' as const, 'copy', 'copy', 'copy', 'copy', 'none', 'old', 'rolled-back'),
   clock: oneOf([3, fc.constant(0)], [1, unit]),
   crowd: fc.array(fc.record({ place: fc.nat(5), after: unit, x: unit }), { maxLength: 5 }),
 });
@@ -67,7 +67,8 @@ function restart({ at, x, y, data, lifeMs, clock, sign, isA, isB, isRare }: Spot
   return {
     /**
      * Those of the last server, a copy or snapshot of `ageMs` ago, or none. `old`: the server before the last comes
-     * back, as it was.
+     * back, as it was. `rolled-back`: the same server, which has the data of a copy, as a primary that was demoted and
+     * promoted again without a restart.
      */
     data,
     ageMs: Math.min(at, isA ? logarithmic(x, 1, 1_000) : logarithmic(x, 1_000, 90_000)),
