@@ -39,8 +39,6 @@ export class Application {
   constructor(
     private readonly world: World,
     private readonly process: SimulatedProcess,
-    /** Those that it has. */
-    jobs: readonly JobPlan[],
   ) {
     const { id, clock, link: store, thread } = process;
     const { chance, setting, rules } = world;
@@ -56,7 +54,7 @@ export class Application {
       reports[kind] = (...what: unknown[]) => (note?.(...what), report?.(...what));
     }
     this.#commands = new JobCommands(replica);
-    this.#jobs = new Map(jobs.map((plan) => [plan.name, this.#jobOf(plan)]));
+    this.#jobs = new Map(process.jobs.map((plan) => [plan.name, this.#jobOf(plan)]));
     for (const name of this.#jobs.keys()) this.add(name);
     pool.start();
     // also one without jobs, as one that only looks

@@ -193,7 +193,7 @@ export class Rules {
         if (event === 'occurrencesMissed') this.#settled(payload.job, payload.from.getTime(), payload.to.getTime());
         if (event === 'tickDropped' && payload.kind === 'cron') {
           const upTo = payload.scheduledAt.getTime();
-          this.#settled(payload.job, upTo - payload.count * this.#periodOf(payload.job), upTo);
+          this.#settled(payload.job, upTo - payload.count * process.planOf(payload.job).periodMs, upTo);
         }
         if (event === 'runInterrupted') {
           const { term } = process.replica.find(jobRecord(payload.job)) ?? {};
@@ -416,7 +416,7 @@ export class Rules {
   /** Called every `sampleMs`. */
   sample(): void {
     for (const name of this.#known.keys()) this.#checkOverlap(name);
-    for (const { name: job, kind, periodMs, longRunMs } of this.world.setting.jobs) {
+    for (const { name: job, longRunMs } of this.world.setting.jobs) {
       const name = jobRecord(job);
       const known = this.#of(name);
       const led = known.led.find((one) => this.#isValid(one));
@@ -429,6 +429,7 @@ export class Rules {
       const pausedMs = isPaused ? this.#calmMs(known.pausedSince) : 0;
       this.#check('L3', pausedMs <= 11_000 + this.#heartbeatMs + longRunMs, `${name} is led though paused`);
       // a cron occurrence may be claimed already, by a clock that is ahead
+      const { kind, periodMs } = led.process.planOf(job);
       const isDue = kind !== 'cron' && !isBusy(led) && !isPaused && led.term.end === undefined;
       const idleMs = this.#calmMs(Math.max(led.beganAt, known.startedAt, known.endedAt));
       this.#check('L6', !isDue || idleMs <= 2.2 * periodMs + 1_500, `${name} does not run`);
@@ -471,9 +472,8 @@ export class Rules {
   }
 
   /** A later one that is settled shows that no replica looks at it again. */
-  #checkOccurrences(job: string): void {
+  #checkOccurrences({ name: job, periodMs: period }: JobPlan): void {
     const { settled } = this.#of(jobRecord(job));
-    const period = this.#periodOf(job);
     let [last] = settled;
     for (const next of settled.toSorted((a, b) => a.after - b.after)) {
       if (last === undefined) return;
@@ -497,14 +497,17 @@ export class Rules {
   end(): void {
     for (const passed of this.#passedOver.values())
       if (this.#mayBeUnreported(passed)) this.#of(passed.name).settled.push(passed);
-    for (const { name, kind } of this.world.setting.jobs) if (kind === 'cron') this.#checkOccurrences(name);
+    const { jobs, places } = this.world.setting;
+    // a leader of another kind reports none
+    const isMixed = places.some(({ other }) => other.kind !== undefined);
+    for (const plan of isMixed ? jobs.slice(1) : jobs) if (plan.kind === 'cron') this.#checkOccurrences(plan);
     for (const { id, kind, outcome } of this.#calls) {
       if (kind !== 'trigger' || outcome === undefined) continue;
       const times = this.#triggered.get(id) ?? 0;
       const isTrue = outcome === 'done' ? times === 1 || this.#mayBeLost(id) : outcome === 'no-answer' || times === 0;
       this.#check('T2', isTrue, `${id}: ${outcome}, but ran ${times} times`);
     }
-    for (const { name: job } of this.world.setting.jobs) {
+    for (const { name: job } of jobs) {
       const name = jobRecord(job);
       const call = this.#calls.findLast((one) => one.name === name && (one.kind === 'pause' || one.kind === 'resume'));
       if (
@@ -606,8 +609,8 @@ export class Rules {
   }
 
   /** A run that outlived its lease, because its process stood still or it does not end: no replica can see its end. */
-  #mayEndUnseen({ resumedAt }: SimulatedProcess, job: string): boolean {
-    return this.#planOf(job)?.isStubborn === true || resumedAt >= this.#of(jobRecord(job)).startedAt;
+  #mayEndUnseen(process: SimulatedProcess, job: string): boolean {
+    return process.planOf(job).isStubborn || process.resumedAt >= this.#of(jobRecord(job)).startedAt;
   }
 
   #mayBeLost(trigger: string): boolean {

@@ -4,7 +4,7 @@ import { HaltingClock } from '../support/halting-clock.js';
 import { Application, type Thread, threadOf } from './application.js';
 import { Link } from './link.js';
 import { Watched } from './rules.js';
-import { type PlacePlan } from './story.js';
+import { type JobPlan, type PlacePlan } from './story.js';
 import { type World } from './world.js';
 
 /** True time when a story begins. */
@@ -59,6 +59,7 @@ export class SimulatedProcess {
   readonly link: Link;
   readonly threadLink: Link | undefined;
   readonly thread: Thread | undefined;
+  readonly jobs: readonly JobPlan[];
   readonly app: Application;
   /** For the rules. */
   readonly watched = new Watched();
@@ -72,7 +73,7 @@ export class SimulatedProcess {
     readonly id: string,
     readonly place: number,
   ) {
-    const { lacks, otherLifeMs, ...clock } = world.setting.places[place] as PlacePlan;
+    const { lacks, other, ...clock } = world.setting.places[place] as PlacePlan;
     this.bornAt = world.now();
     [this.clock, this.threadClock] = [new ThreadClock(world, clock), new ThreadClock(world, clock)];
     this.link = new Link(world, this, this.clock);
@@ -80,10 +81,14 @@ export class SimulatedProcess {
       this.threadLink = new Link(world, this, this.threadClock);
       this.thread = threadOf(this.threadClock, this.threadLink);
     }
-    const jobs = world.setting.jobs
-      .map((job, index) => (index === 0 ? { ...job, lifeMs: otherLifeMs ?? job.lifeMs } : job))
+    this.jobs = world.setting.jobs
+      .map((job, index) => (index === 0 ? { ...job, ...other } : job))
       .filter(({ name }) => name !== lacks);
-    this.app = new Application(world, this, jobs);
+    this.app = new Application(world, this);
+  }
+
+  planOf(job: string): JobPlan {
+    return this.jobs.find(({ name }) => name === job) as JobPlan;
   }
 
   /** Nothing runs in it any more: it is dead, or its heartbeat thread alone says goodbye. */

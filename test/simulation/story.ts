@@ -217,6 +217,7 @@ const place = fc.record({
   /** Of its wall clock. */
   skewMs: oneOf([1, fc.constant(0)], [1, between(-400, 400)]),
   hasOtherLife: chance(0.2),
+  otherKind: oneOf([3, fc.constant(undefined)], [1, fc.constantFrom('rate' as const, 'interval', 'cron')]),
   isWithoutJob: chance(0.08),
 });
 
@@ -255,13 +256,16 @@ function toStory({ setting, lives, events, beginMs, ...drawn }: DrawnStory) {
     const periodMs = PERIODS_MS[kind][period % PERIODS_MS[kind].length] ?? 0;
     return { name: `j${index}`, kind, lifeMs, periodMs, ...job };
   });
-  const otherLifeMs = jobs[0]?.lifeMs === SHORT_MS ? LONG_MS : SHORT_MS;
-  const places = drawn.places.map(({ startMs, rate, skewMs, hasOtherLife, isWithoutJob }, index) => ({
+  const otherLife = { lifeMs: jobs[0]?.lifeMs === SHORT_MS ? LONG_MS : SHORT_MS };
+  const places = drawn.places.map(({ startMs, rate, skewMs, hasOtherLife, otherKind, isWithoutJob }, index) => ({
     rate,
     skewMs,
     startAt: startMs > 0 ? startMs : 3 * index,
-    /** A deploy changes `lockExpiry` of the first job. */
-    otherLifeMs: lives === 'both' && hasOtherLife ? otherLifeMs : undefined,
+    /** What a deploy changes of the first job. */
+    other: {
+      ...(lives === 'both' && hasOtherLife && otherLife),
+      ...(otherKind !== undefined && { kind: otherKind, periodMs: PERIODS_MS[otherKind][1] ?? 0 }),
+    },
     /** A deploy adds this job. */
     lacks: isWithoutJob && jobs.length > 1 && index > 0 ? jobs.at(-1)?.name : undefined,
   }));

@@ -16,7 +16,7 @@ const CALM = {
   storeRate: 1,
 } as const;
 const JOB = { kind: 'rate', periodMs: 1_000, runMs: 1, longRunMs: 1, isStubborn: false } as const;
-const PLACE = { rate: 1, skewMs: 0, otherLifeMs: undefined, lacks: undefined };
+const PLACE = { rate: 1, skewMs: 0, other: {}, lacks: undefined };
 
 const JOBS: readonly Partial<JobPlan>[] = [
   { kind: 'rate' },
@@ -122,8 +122,24 @@ const LEADERLESS: Record<string, Told> = {
   },
 };
 
+const RARE: Record<string, Told> = {
+  'a cron job is of another kind for a while, and the clock of the store is set back': {
+    places: [{ other: { kind: 'cron', periodMs: 1_000 } }, {}],
+    faults: [{ at: 30_000, kind: 'jump', byMs: -20_000 }, stop(31_000, 0, 500), stop(33_000, 1, 500)],
+  },
+  'a leader dies before it answers a trigger, and the clock of the store is set back': {
+    faults: [
+      block(20_000, 0, 5_000),
+      { at: 20_100, kind: 'trigger', place: 1, name: 'j0' },
+      { at: 21_000, kind: 'kill', place: 0, backMs: 100 },
+      { at: 22_000, kind: 'jump', byMs: -60_000 },
+      { at: 50_000, kind: 'trigger', place: 1, name: 'j0' },
+    ],
+  },
+};
+
 describe('The core keeps every rule when', () => {
-  it.each(Object.entries(LEADERLESS))('%s', async (_what, told) => {
+  it.each(Object.entries({ ...LEADERLESS, ...RARE }))('%s', async (_what, told) => {
     const { rules } = await new World(story(told)).play();
     expect(rules.violation && (await inWords(story(told)))).toBeUndefined();
   });
