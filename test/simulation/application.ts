@@ -40,11 +40,15 @@ export class Application {
     private readonly world: World,
     private readonly process: SimulatedProcess,
   ) {
-    const { id, clock, link: store, thread } = process;
+    const { id, clock, link: store, thread, role } = process;
     const { chance, setting, rules } = world;
     const observer = rules.observerOf(process);
     const times = { lockExpiry: setting.lifeMs, shutdownTimeout: chance.oneOf([3_000, 7_000]) };
-    const options = resolveOptions({ projectName: 'p', store, ...times, observers: [observer] }, {}, id);
+    const options = resolveOptions(
+      { projectName: 'p', store, enabled: role === 'replica', ...times, observers: [observer] },
+      {},
+      id,
+    );
     this.services = createServices(options, { id, clock, store, random: chance.next, heartbeatThread: thread });
     const { pool, replica } = this.services;
     const { observer: reports } = replica;
@@ -58,7 +62,8 @@ export class Application {
     for (const name of this.#jobs.keys()) this.add(name);
     pool.start();
     // also one without jobs, as one that only looks
-    replica.open();
+    if (role === 'replica') replica.open();
+    if (role === 'web') void this.services.locks.withLock(id, () => undefined).catch(() => undefined);
   }
 
   #jobOf(plan: JobPlan): Job {
@@ -110,12 +115,11 @@ export class Application {
     const call = world.rules.asked(`${process.id}#${this.#sent}`, kind, jobRecord(name));
     try {
       const { reason = 'done' } = (await this.#commands[kind](job)) as { readonly reason?: string };
-      call.outcome = reason;
+      world.rules.answered(call, reason);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      call.outcome = 'no-answer';
+      world.rules.answered(call, 'no-answer');
     }
-    world.say(call.id, kind, call.outcome);
   }
 
   /** Waits for the lock and holds it. */

@@ -60,9 +60,12 @@ const HAPPEN: {
   kill: (world, _fault, one) => world.die(one),
   crash: (world, _fault, one) => world.crash(one),
   stop: async (world, { at }, one) => {
+    world.rules.stops(one);
     act(one, () => world.stop(one));
     await world.sleep(KILL_MS);
-    if (!one.threadClock.isKilled) world.rules.killedInStop(one, at);
+    if (one.threadClock.isKilled) return;
+    world.rules.killedInStop(one, at);
+    world.rules.faultUntil(world.now());
     await world.die(one);
   },
   start: () => undefined,
@@ -79,6 +82,11 @@ const HAPPEN: {
   resume: call,
   trigger: call,
   stepDown: call,
+  script: async (world, { name, command }) => {
+    const one = world.start(0, 'script');
+    await one.app.command(command, name);
+    await world.stop(one);
+  },
   'give-back': (_world, { name }, one) => {
     act(one, () => {
       one.app.runners.get(name)?.election?.stepDown('rebalance');
@@ -90,7 +98,7 @@ const HAPPEN: {
 };
 
 /** By themselves they disturb no replica. */
-const QUIET: readonly FaultKind[] = ['hints', 'deaf', 'pause', 'resume', 'trigger', 'lock'];
+const QUIET: readonly FaultKind[] = ['hints', 'deaf', 'pause', 'resume', 'trigger', 'script', 'lock'];
 
 /** For how long a fault disturbs, beside what follows from it. */
 function disturbsMs(fault: Fault): number {

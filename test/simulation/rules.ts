@@ -24,11 +24,14 @@ export const RULES = {
   L4: 'a replica can stop',
   L5: 'a lock can be taken in calm',
   L6: 'who leads in calm runs',
+  L7: 'in calm a job that is released has a leader at once',
+  L8: 'in calm the store answers each replica within a heartbeat and 2 s',
   K1: 'a leader that reaches the store in time goes on through a new incarnation, in the same term',
   K2: 'no old pause comes back with a snapshot',
   T1: 'a trigger runs once',
   T2: 'the caller of a trigger is told the truth',
   P1: 'what was resumed is not paused',
+  P2: 'in calm a caller gets an answer',
 };
 export type Rule = keyof typeof RULES;
 
@@ -56,6 +59,8 @@ class Known {
   /** When it was last led, or had not to be. */
   ledAt = -Infinity;
   pausedSince: number | undefined;
+  /** When a replica that stopped in calm released it, and another one wanted it. */
+  releasedAt: number | undefined;
   /** When it was lost: with all data, or with the newest, or alone. */
   readonly losses: number[] = [];
   /** In a way that no incarnation shows. */
@@ -209,6 +214,7 @@ export class Rules {
     const { term, process } = led;
     const known = this.#of(term.name);
     known.led = [...known.led, led];
+    this.#checkHandOver(term.name, known);
     this.#passedOver.delete(term.holder);
     this.world.say(process.id, 'LEADS', term.name, term.holder, 'token', term.fencingToken);
     term.signal.addEventListener('abort', () => {
@@ -227,6 +233,7 @@ export class Rules {
     if (election === undefined) return;
     const { value, isUnreadable } = election.observed.fresh ?? {};
     if (end === 'released') {
+      if (process.watched.stopsInCalm && this.#isWantedAtOnce(name)) this.#of(name).releasedAt = this.#t;
       const isWish = (call: Call): boolean => call.name === name && call.kind === 'pause' && call.at > beganAt - 3_000;
       const isMeant = !election.isWanted || process.isStopping || this.#calls.some(isWish);
       const isOld = value?.pausedAt !== undefined && !isMeant && !this.#isHiddenFrom(process);
@@ -243,6 +250,29 @@ export class Rules {
     const { metAt } = process.watched;
     const isInTime = metAt > Math.max(this.#lastFault, beganAt) && this.#t - metAt > 0.25 * term.lease.ttlMs;
     this.#check('K1', end !== 'expired' || !isInTime, `${name}: it ended although its replica had reached the store`);
+  }
+
+  stops({ watched }: SimulatedProcess): void {
+    watched.stopsInCalm = this.#calmMs() > this.#boundMs;
+  }
+
+  #isWantedAtOnce(name: string): boolean {
+    const isHeard = this.world.processes.every(({ isWell, link }) => !isWell || link.hears);
+    return this.world.setting.canPublish && isHeard && !this.#mayBeFree(name);
+  }
+
+  #checkHandOver(name: string, known: Known): void {
+    const { releasedAt = -Infinity } = known;
+    known.releasedAt = undefined;
+    const freeMs = this.#t - releasedAt;
+    const isInTime = releasedAt < this.#lastFault || freeMs <= this.#handOverMs;
+    this.#check('L7', isInTime, `${name}: free for ${freeMs.toFixed(0)} ms`);
+  }
+
+  /** A message, two requests, a short random wait, and one for each living lease. */
+  get #handOverMs(): number {
+    const { server, setting } = this.world;
+    return 150 + 2 * server.data.leases.size + 10 * setting.delayMs[1] + 3 * setting.observerMs;
   }
 
   over(process: SimulatedProcess): void {
@@ -493,6 +523,23 @@ export class Rules {
     return call;
   }
 
+  answered(call: Call, outcome: string): void {
+    const { id, kind, name, at, isDisputed } = call;
+    call.outcome = outcome;
+    this.world.say(id, kind, outcome);
+    // a leader that has been heard of since the last fault
+    const isLast = this.#calls.findLast((one) => one.name === name) === call;
+    const isLed = this.#of(name).led.some(
+      (led) => (this.#wroteAt.get(led.term.holder) ?? at) < at && this.#isValid(led),
+    );
+    const isCalm = this.#lastFault < at && !this.world.server.isUnreadable(name);
+    const mustSucceed =
+      kind === 'pause' ||
+      kind === 'resume' ||
+      (isLed && isLast && !isDisputed && this.#lastFault + this.#heartbeatMs < at);
+    this.#check('P2', outcome !== 'no-answer' || !isCalm || !mustSucceed, `${id}: no answer to ${kind} in calm`);
+  }
+
   /** The story is over. */
   end(): void {
     for (const passed of this.#passedOver.values())
@@ -624,7 +671,7 @@ export class Rules {
   #isHeldUnseen(name: string): boolean {
     const holder = this.world.server.look(name)?.holder;
     const owner = this.world.processes.find(({ id }) => holder?.startsWith(`${id}.`) === true);
-    const isUnwanted = owner !== undefined && !owner.isOver && owner.replica.find(name)?.isWanted !== true;
+    const isUnwanted = owner?.isWell === true && owner.replica.find(name)?.isWanted !== true;
     return isUnwanted && this.#wasReleasedUnseen();
   }
 

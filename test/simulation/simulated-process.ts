@@ -72,6 +72,8 @@ export class SimulatedProcess {
     private readonly world: World,
     readonly id: string,
     readonly place: number,
+    /** A replica competes for jobs, a script sends one command, and a web process uses a lock once. */
+    readonly role: 'replica' | 'script' | 'web',
   ) {
     const { lacks, other, ...clock } = world.setting.places[place] as PlacePlan;
     this.bornAt = world.now();

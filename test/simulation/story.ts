@@ -28,6 +28,7 @@ const numbers = fc.record({
   isRare: chance(0.2),
   sign: fc.constantFrom(1, -1),
   share: fc.constantFrom(0.1, 0.4, 0.8, 1),
+  command: fc.constantFrom('pause' as const, 'resume', 'trigger', 'stepDown'),
   only: fc.constantFrom('compareAndSet' as const, 'compareAndSet', 'sync'),
   data: fc.constantFrom('kept' as const, 'copy', 'copy', 'copy', 'copy', 'none', 'old', 'rolled-back'),
   clock: oneOf([3, fc.constant(0)], [1, unit]),
@@ -134,12 +135,14 @@ const FAULTS = {
   resume: drawn(0.8, ofJob),
   stepDown: drawn(1, ofJob),
   trigger: drawn(1.2, ofJob),
+  /** Of a process that competes for no job, and ends when it has its answer. */
+  script: drawn(1, ({ name, command }) => ({ name, command })),
   lock: drawn(1.5, lock),
   /** A leader steps down by itself. */
   'give-back': drawn(0.6, ofJob),
 };
 export type FaultKind = keyof typeof FAULTS;
-export type CommandKind = 'pause' | 'resume' | 'trigger' | 'stepDown';
+export type CommandKind = Spot['command'];
 export type FaultOf<Kind extends FaultKind> = { readonly at: number; readonly kind: Kind } & Readonly<
   ReturnType<(typeof FAULTS)[Kind]['of']>
 >;
@@ -151,6 +154,7 @@ export function endOf(fault: Fault): number {
   return fault.at + downMs + ms + backMs;
 }
 
+const PLACES = [0, 1, 2, 3, 4, 5];
 const HAND_OVERS: readonly FaultKind[] = ['stop', 'stepDown', 'give-back', 'crash', 'remove', 'trigger', 'lock'];
 type Theme = readonly [weight: number, kinds: readonly FaultKind[], failover: number];
 /**
@@ -159,8 +163,8 @@ type Theme = readonly [weight: number, kinds: readonly FaultKind[], failover: nu
  */
 const THEMES: readonly Theme[] = [
   [11, Object.keys(FAULTS) as FaultKind[], 0.15],
-  [3, HAND_OVERS, 0.8],
-  [3, ['pause', 'resume', 'trigger', 'stepDown', 'noise', 'hints', 'deaf', 'kill'], 0.15],
+  [3, [...HAND_OVERS, 'jump', 'wall'], 0.8],
+  [3, ['pause', 'resume', 'trigger', 'stepDown', 'script', 'noise', 'hints', 'deaf', 'kill'], 0.15],
   [3, ['remove', 'lock', 'stop', 'noise', 'cut'], 0.15],
 ];
 
@@ -179,8 +183,17 @@ function drawEvent([, kinds, failover]: Theme) {
 function faultsOf({ kind, isFollowed, failover }: Drawn<ReturnType<typeof drawEvent>>, spot: Spot): readonly Fault[] {
   const { at, other, name, x, delayMs, isRare, isA, crowd } = spot;
   const soon = (after: number): number => at + after * (60 + 3 * delayMs);
+  // before the call all replicas are stopped, and the store is restarted
+  if (kind === 'script' && isRare)
+    return [
+      ...PLACES.map((place) => ({ at, kind: 'stop', place, backMs: 14_000 }) as const),
+      { ...restart(spot), at: at + 9_000, kind: 'restart', downMs: 100 },
+      { at: at + 12_000, kind, ...FAULTS[kind].of(spot) },
+    ];
   const faults = [{ at, kind, ...FAULTS[kind].of(spot) } as Fault];
   if (kind === 'pause' && !isRare) faults.push({ at: at + 100 + 15_000 * x, kind: 'resume', place: other, name });
+  if (kind === 'script' && spot.command === 'pause')
+    faults.push({ at: at + 100 + 15_000 * x, kind, name, command: 'resume' });
   if (kind === 'lock' && isA)
     for (const { place, after, x } of crowd)
       faults.push({ ...lock(spot), at: soon(after), kind, place, holdMs: logarithmic(x, 1, 40) });
@@ -239,6 +252,10 @@ const storyOf = (theme: Theme) =>
       /** Of a request and of an answer: at least, at most. */
       delayMs: fc.constantFrom([0.1, 1] as const, [0.1, 5] as const, [1, 20] as const, [0.1, 40] as const),
       storeRate: oneOf([7, fc.constant(1)], [3, between(0.995, 1.005)]),
+      /** So long an observer of events takes at most, as a share of what is usual. */
+      observerMs: oneOf([3, fc.constant(0)], [1, unit]),
+      /** So many other processes compete for no job, and hold a lease since they have used a lock. */
+      webs: oneOf([7, fc.constant(0)], [1, fc.integer({ min: 10, max: 60 })]),
     }),
     places: listOf(place, 2, [3, 4, 6]),
     jobs: listOf(job, 1, [2, 3, 6]),
@@ -280,14 +297,18 @@ function toStory({ setting, lives, events, beginMs, ...drawn }: DrawnStory) {
     return faultsOf(event, { ...numbers, ...all, place, other, name, lifeMs, at: Math.round(10 * now) / 10 });
   });
 
-  // late requests, lost messages and quiet times come to an end; at last a replica takes the lock
+  // late requests, lost messages and quiet times come to an end; at last one replica takes the lock and stops
   const isLate = faults.some(({ kind }) => kind === 'noise' || kind === 'cut');
   const calmAt = Math.max(...faults.map(endOf)) + (isLate ? 30_000 : 0) + 12_000 + 2.5 * lifeMs;
   const last = { at: calmAt, kind: 'lock', place: -1, isLast: true, waitMs: 3 * lifeMs + 3_000, holdMs: 10 } as const;
-  const planned: readonly Fault[] = [...faults, last];
+  const stop = { at: calmAt + 3 * lifeMs + 4_000, kind: 'stop', place: -1 } as const;
+  const planned: readonly Fault[] = [...faults, last, stop];
   const [hasProxy, timeoutMs] = [setting.hasProxy && !setting.isHidden, all.shortestMs === SHORT_MS ? 200 : 1_500];
-  const planOfAll = { ...setting, places, jobs, lifeMs, timeoutMs, hasProxy };
-  return { setting: planOfAll, faults: planned, endMs: calmAt + 3 * lifeMs + 4_000 };
+  // with short leases they would send too many heartbeats
+  const webs = lives === 'short' ? 0 : setting.webs;
+  const observerMs = setting.observerMs * (all.shortestMs === SHORT_MS ? 50 : 200);
+  const planOfAll = { ...setting, webs, observerMs, places, jobs, lifeMs, timeoutMs, hasProxy };
+  return { setting: planOfAll, faults: planned, endMs: stop.at + 10_000 };
 }
 
 /** A story by chance. */

@@ -14,6 +14,8 @@ const CALM = {
   hasProxy: false,
   delayMs: [0.1, 1],
   storeRate: 1,
+  observerMs: 0,
+  webs: 0,
 } as const;
 const JOB = { kind: 'rate', periodMs: 1_000, runMs: 1, longRunMs: 1, isStubborn: false } as const;
 const PLACE = { rate: 1, skewMs: 0, other: {}, lacks: undefined };

@@ -53,6 +53,7 @@ export class World extends ManualClock {
       this.setTimer(startAt, () => {
         this.start(place);
       });
+    for (let count = 0; count < this.setting.webs; count++) this.start(0, 'web');
     for (const fault of this.story.faults) plan(this, fault);
     while (this.now() < this.story.endMs && this.rules.violation === undefined) {
       await this.advance(this.rules.sampleMs);
@@ -108,22 +109,23 @@ export class World extends ManualClock {
 
   // ---- Processes
 
-  start(place: number): void {
-    const one = new SimulatedProcess(this, `r${place}-${this.processes.length}`, place);
+  start(place: number, role: SimulatedProcess['role'] = 'replica'): SimulatedProcess {
+    const one = new SimulatedProcess(this, `${role[0]}${place}-${this.processes.length}`, place, role);
     this.processes.push(one);
     this.say('START', one.id);
+    return one;
   }
 
   alive(place: number): SimulatedProcess | undefined {
-    if (place < 0) return this.processes.find(({ isWell }) => isWell);
-    return this.processes.find((one) => one.place === place && !one.isOver);
+    const replicas = this.processes.filter(({ role }) => role === 'replica');
+    if (place < 0) return replicas.find(({ isWell }) => isWell);
+    return replicas.find((one) => one.place === place && !one.isOver);
   }
 
   async die(one: SimulatedProcess): Promise<void> {
     const { clock, threadClock, link, threadLink } = one;
     if (threadClock.isKilled) return;
     if (!one.isOver) this.rules.over(one);
-    this.rules.faultUntil(this.now());
     for (const thread of [clock, threadClock]) thread.kill();
     await Promise.all([link.close(), threadLink?.close()]);
   }
