@@ -6,10 +6,9 @@ import {
   type SyncRequest,
   type SyncResult,
 } from '../../libs/singleton-job/src/store/store.js';
-import { type ProcessClock } from '../../libs/singleton-job/src/testing/replicas/process-clock.js';
 import { type Deferred, deferred } from '../support/deferred.js';
-import { type SimulatedProcess } from './simulated-process.js';
-import { type RequestKind } from './story.js';
+import { type SimulatedProcess, type ThreadClock } from './simulated-process.js';
+import { type Fate, type RequestKind } from './story.js';
 import { type World } from './world.js';
 
 /** Meanwhile requests may be under way. */
@@ -46,7 +45,7 @@ export class Link implements Store {
   constructor(
     private readonly world: World,
     private readonly process: SimulatedProcess,
-    private readonly clock: ProcessClock,
+    private readonly clock: ThreadClock,
   ) {
     if (!world.setting.canPublish) return;
     this.publish = async (names) => {
@@ -148,23 +147,28 @@ export class Link implements Store {
   async #ask<T>(request: Request<T>): Promise<T> {
     const connection = this.#connection;
     if (connection === undefined) throw new Error('not connected');
+    const fate = this.world.fateOf(this.process.place, request.kind);
+    if (fate === 'hung' && this === this.process.link) {
+      this.world.rules.hung();
+      if (this.world.chance.is(0.5)) void this.#travel(request, connection, undefined).catch(() => undefined);
+      return nothing();
+    }
     const lost = connection.lost.promise.then((reason) => Promise.reject(new Error(reason)));
     const timeout = this.clock.setTimer(this.world.setting.timeoutMs, () => {
       if (this.#connection === connection) this.break('timed out');
     });
     const heard = (): Promise<void> => new Promise(this.clock.deliver.bind(this.clock));
     try {
-      return await Promise.race([this.#travel(request, connection).finally(heard), lost]);
+      return await Promise.race([this.#travel(request, connection, fate).finally(heard), lost]);
     } finally {
       timeout.cancel();
     }
   }
 
   /** There and back. It never settles if no answer arrives, and rejects with an error that arrives. */
-  async #travel<T>({ kind, words, work }: Request<T>, connection: Connection): Promise<T> {
+  async #travel<T>({ kind, words, work }: Request<T>, connection: Connection, fate: Fate | undefined): Promise<T> {
     const { world, process } = this;
     const { chance, setting } = world;
-    const fate = world.fateOf(process.place, kind);
     const carryOut = (part: () => T, isLate = false): T => {
       world.say(process.id, isLate ? 'LATE' : '', ...words);
       const value = part();
@@ -188,7 +192,7 @@ export class Link implements Store {
       if (fate === 'late' && chance.is(0.5)) throw new Error('rejected');
       return nothing();
     }
-    await travel('out', world.delay() + Math.max(0, world.stalledUntil - world.now()));
+    await travel('out', this.clock.workedMs + world.delay() + Math.max(0, world.stalledUntil - world.now()));
     if (fate === 'rejected-before') throw new Error('rejected');
     while (!world.isUp && setting.hasProxy) await new Promise<void>((resolve) => world.heldByProxy.push(resolve));
     if (!world.isUp && world.refuses) throw new Error('refused');

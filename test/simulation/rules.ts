@@ -41,6 +41,7 @@ export class Watched {
   readonly seenAt = new Map<string, number>();
   /** When its last sync was carried out, and the last one before an incarnation that it has not settled in. */
   syncedAt = -Infinity;
+  answeredAt = -Infinity;
   syncedBefore: number | undefined;
   metAt = -Infinity;
   /** It stops, and nothing was disturbed before. */
@@ -106,6 +107,8 @@ export class Rules {
   readonly #maxLifeMs: number;
   readonly sampleMs: number;
   readonly #heartbeatMs: number;
+  /** Of clocks against each other. */
+  readonly #drift: number;
   readonly #boundMs: number;
   // what happened to the store
   readonly #ids = new Set<string | undefined>();
@@ -138,7 +141,8 @@ export class Rules {
   readonly #lostTriggers = new Set<string>();
 
   constructor(private readonly world: World) {
-    const { lifeMs, jobs } = world.setting;
+    const { lifeMs, jobs, places, storeRate } = world.setting;
+    this.#drift = Math.max(...places.map(({ rate }) => Math.abs(rate - 1))) + Math.abs(storeRate - 1);
     this.#maxLifeMs = Math.max(lifeMs, ...jobs.map((job) => job.lifeMs));
     this.sampleMs = this.#maxLifeMs < 2_000 ? 100 : 250;
     this.#heartbeatMs = Math.min(3_000, this.#maxLifeMs / 4);
@@ -165,6 +169,11 @@ export class Rules {
     this.#lastFault = Math.max(this.#lastFault, to);
   }
 
+  /** A request never settles. After a life it counts as failed. */
+  hung(): void {
+    this.faultUntil(this.#t + this.#maxLifeMs);
+  }
+
   #calmMs(since = 0): number {
     return this.#t - Math.max(since, this.#lastFault);
   }
@@ -175,6 +184,7 @@ export class Rules {
     const { link, watched } = process;
     return {
       synced: (_sync, _result, isNew) => {
+        watched.answeredAt = this.#t;
         if (isNew) {
           watched.metAt = this.#t;
           watched.syncedBefore ??= watched.syncedAt;
@@ -206,6 +216,8 @@ export class Rules {
           if (occurrence !== undefined) this.#settled(payload.job, occurrence - 1, occurrence);
         }
         if ('durationMs' in payload) this.#runEnded(process, payload);
+        const { chance, setting } = this.world;
+        if (setting.observerMs > 0 && chance.is(0.5)) process.observe(chance.next() * setting.observerMs);
       },
     };
   }
@@ -327,7 +339,7 @@ export class Rules {
 
   #runEnded(process: SimulatedProcess, info: RunInfo): void {
     const isLed = this.#isValid(this.#ledBy(process, info));
-    if (isLed || !this.#mayEndUnseen(process, info.job)) this.#of(jobRecord(info.job)).endedAt = this.#t;
+    if (isLed || !this.#mayEndUnseen(process, info.job)) this.#of(jobRecord(info.job)).endedAt = process.now;
   }
 
   #runStarted(process: SimulatedProcess, info: RunInfo): void {
@@ -335,7 +347,7 @@ export class Rules {
     const name = jobRecord(info.job);
     const led = this.#ledBy(process, info);
     const known = this.#of(name);
-    known.startedAt = this.#t;
+    known.startedAt = process.now;
     this.#check('S0', this.#isValid(led), `${name}: ${process.id} started without a valid term`);
     if (led === undefined) return;
     if (cause === 'trigger') {
@@ -359,9 +371,11 @@ export class Rules {
       const isExcused = first === undefined || this.#mayStartAgain(name, occurrence, first, led);
       this.#check('S3', isExcused, `${key} started twice, by ${String(first?.[0].process.id)} and ${process.id}`);
     } else if (kind === 'interval') {
-      const periodMs = this.#periodOf(info.job);
-      const gapMs = this.#t - known.endedAt;
-      const isLate = gapMs >= periodMs * 0.985 - 40 - this.world.setting.delayMs[1];
+      const { periodMs } = process.planOf(info.job);
+      const gapMs = process.now - known.endedAt;
+      // the clock of the store is known by the last heartbeat
+      const driftMs = (periodMs + this.#heartbeatMs) * this.#drift;
+      const isLate = gapMs >= periodMs - driftMs - this.world.setting.delayMs[1] - 3;
       this.#check('S4', isLate || this.#mayRunEarly(known), `${name}: ${gapMs.toFixed(0)} ms after the last run`);
     }
   }
@@ -446,6 +460,10 @@ export class Rules {
   /** Called every `sampleMs`. */
   sample(): void {
     for (const name of this.#known.keys()) this.#checkOverlap(name);
+    for (const { id, isWell, bornAt, watched } of this.world.processes) {
+      const silentMs = isWell ? this.#calmMs(Math.max(bornAt, watched.answeredAt)) : 0;
+      this.#check('L8', silentMs <= this.#heartbeatMs + 2_000, `${id} got no answer for ${silentMs.toFixed(0)} ms`);
+    }
     for (const { name: job, longRunMs } of this.world.setting.jobs) {
       const name = jobRecord(job);
       const known = this.#of(name);
@@ -491,14 +509,6 @@ export class Rules {
 
   #settled(job: string, after: number, upTo: number): void {
     this.#of(jobRecord(job)).settled.push({ after, upTo, at: this.#t });
-  }
-
-  #planOf(job: string): JobPlan | undefined {
-    return this.world.setting.jobs.find(({ name }) => name === job);
-  }
-
-  #periodOf(job: string): number {
-    return this.#planOf(job)?.periodMs ?? Infinity;
   }
 
   /** A later one that is settled shows that no replica looks at it again. */

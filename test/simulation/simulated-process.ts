@@ -17,7 +17,9 @@ const MOST_EARLY_MS = 0.9;
 export type Standstill = 'blocked' | 'stopped' | 'suspended';
 
 /** The clock of one thread, with the timers of Node.js. */
-class ThreadClock extends HaltingClock {
+export class ThreadClock extends HaltingClock {
+  #worksUntil = -Infinity;
+
   constructor(
     private readonly world: World,
     { rate, skewMs }: Pick<PlacePlan, 'rate' | 'skewMs'>,
@@ -29,6 +31,23 @@ class ThreadClock extends HaltingClock {
       afterIo: () => new Promise((resolve) => world.setTimer(0, resolve)),
     });
     this.aheadMs = skewMs;
+  }
+
+  /** For so long it has worked without a break, so it is ahead of the world. */
+  get workedMs(): number {
+    return Math.max(0, this.#worksUntil - this.world.now());
+  }
+
+  work(ms: number): void {
+    this.#worksUntil = this.world.now() + ms;
+  }
+
+  override now(): number {
+    return super.now() + this.workedMs;
+  }
+
+  override wallNow(): number {
+    return Math.floor(super.wallNow() + this.workedMs);
   }
 
   override setTimer(delayMs: number, fire: () => void): Timer {
@@ -110,9 +129,21 @@ export class SimulatedProcess {
     return this.app.services.replica;
   }
 
+  /** The instant of what it does. */
+  get now(): number {
+    return this.world.now() + this.clock.workedMs;
+  }
+
   stepWall(ms: number): void {
     for (const clock of [this.clock, this.threadClock]) clock.aheadMs += ms;
     this.wallSteppedAt = this.world.now();
+  }
+
+  /** An observer works. What the main thread does after that in the same turn, it does so much later. */
+  observe(ms: number): void {
+    if (!this.isRunning) return;
+    this.clock.work(ms);
+    void this.stand('blocked', ms);
   }
 
   async stand(how: Standstill, ms: number): Promise<void> {

@@ -80,8 +80,8 @@ function restart({ at, x, y, data, lifeMs, clock, sign, isA, isB, isRare }: Spot
   };
 }
 
-export const FATES = ['lost', 'answer-lost', 'rejected-before', 'rejected-after', 'late', 'doubled'] as const;
-/** What becomes of a request. */
+/** What becomes of a request. `hung`: its promise never settles, and neither the client nor the connection tells. */
+export const FATES = ['lost', 'answer-lost', 'rejected-before', 'rejected-after', 'late', 'doubled', 'hung'] as const;
 export type Fate = (typeof FATES)[number];
 export type RequestKind = 'sync' | 'compareAndSet';
 const told: { readonly fate?: Fate } = {};
