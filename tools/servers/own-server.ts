@@ -12,6 +12,8 @@ const START_LIMIT_MS = 30_000;
  * process.
  */
 export abstract class OwnServer implements AsyncDisposable {
+  /** More of its environment, from its next start on. */
+  variables: NodeJS.ProcessEnv = {};
   #running: ServerProcess | undefined;
   protected readonly shutdownSignal: NodeJS.Signals = 'SIGINT';
 
@@ -43,7 +45,8 @@ export abstract class OwnServer implements AsyncDisposable {
   /** Starts a server that is down, on the same port; does nothing to one that is up. Resolves once it answers. */
   async up(): Promise<void> {
     if (this.#running !== undefined) return;
-    const running = new ServerProcess(this.program, this.arguments(), this.dir, this.user);
+    const program = { ...this.program, env: { ...this.program.env, ...this.variables } };
+    const running = new ServerProcess(program, this.arguments(), this.dir, this.user);
     const giveUpAt = performance.now() + START_LIMIT_MS;
     while (!(await this.isAnswering(running.pid))) {
       if (running.hasExited || performance.now() > giveUpAt) {
