@@ -1,9 +1,8 @@
 import { asStoreError, ConnectionFunctionError } from '../base/errors/store.error.js';
 import { type Notify } from '../base/events/events.js';
 import { type Clock } from '../base/time/clock.js';
+import { MIN_REMINDER_MS, nextReminderAt } from '../base/time/reminders.js';
 
-/** An error that lasts is reported again after 1 min, 2 min, 4 min and so on. */
-const FIRST_REMINDER_MS = 60_000;
 /** A single request that fails is not worth a line: it is sent again at once. */
 const FAILURES_OF_OUTAGE = 2;
 /** An outage that begins so soon after the last one is the same, and is reported when it has lasted for so long. */
@@ -62,7 +61,7 @@ export class Outages {
     this.#failures = 0;
     this.#answeredAt = this.clock.now();
     // writes may still be denied; but a replica that has nothing to write any more never learns that they are not
-    const areWritesDenied = this.#answeredAt < this.#writeDeniedAt + FIRST_REMINDER_MS;
+    const areWritesDenied = this.#answeredAt < this.#writeDeniedAt + MIN_REMINDER_MS;
     const trouble = this.#troubles.get(undefined);
     // the answer may have arrived together with the end of its connection
     if (trouble === undefined || sentAt < trouble.beganAt || (areWritesDenied && !trouble.isUnreachable)) return;
@@ -102,7 +101,7 @@ export class Outages {
     trouble.isReported = true;
     trouble.isExplained ||= isExplained;
     const forMs = now - trouble.firstAt;
-    trouble.remindAt = trouble.firstAt + Math.max(FIRST_REMINDER_MS, 2 * forMs);
+    trouble.remindAt = nextReminderAt(trouble.firstAt, now);
     if (isUnreachable) this.notify('storeUnreachable', { error, outageMs: forMs });
     else this.notify('requestDenied', { ...(job !== undefined && { job }), error, deniedMs: forMs });
   }

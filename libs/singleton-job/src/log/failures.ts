@@ -1,10 +1,8 @@
 import { describeError, stackOf } from '../base/errors/message-of.js';
 import { type JobEvents } from '../base/events/events.js';
 import { showDuration } from '../base/text/duration.js';
+import { MAX_REMINDER_MS, nextReminderAt } from '../base/time/reminders.js';
 
-/** A job that fails in the same way has a line again after 1 min, 2 min, 4 min and so on, then one an hour. */
-const MIN_PAUSE_MS = 60_000;
-const MAX_PAUSE_MS = 3_600_000;
 /** A job that fails in more ways than these gets no line for another one. */
 const MAX_KINDS = 10;
 
@@ -40,13 +38,12 @@ export class Failures {
     if (isNew) failing.kinds.add(kind);
 
     const sinceLineMs = at - failing.loggedAt;
-    const pauseMs = Math.min(Math.max(failing.loggedAt - failing.beganAt, MIN_PAUSE_MS), MAX_PAUSE_MS);
     // the clock may have been set back
-    if (!isNew && sinceLineMs >= 0 && sinceLineMs < pauseMs) return undefined;
+    if (!isNew && sinceLineMs >= 0 && at < nextReminderAt(failing.beganAt, failing.loggedAt)) return undefined;
     failing.loggedAt = at;
     const times =
       failing.count === 1 ? '' : `, ${failing.count} times in a row within ${showDuration(at - failing.beganAt)}`;
-    const hasStack = isNew || sinceLineMs >= MAX_PAUSE_MS;
+    const hasStack = isNew || sinceLineMs >= MAX_REMINDER_MS;
     const text = `failed after ${showDuration(durationMs)}${times}: ${message}`;
     return { text, stack: hasStack ? stackOf(error) : undefined };
   }

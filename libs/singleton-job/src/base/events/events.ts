@@ -216,9 +216,9 @@ export interface JobEvents {
 
   /**
    * An outage begins: this process has lost its connection to the store, cannot connect, or two requests in a row have
-   * failed. Sent again after 1 min, 2 min, 4 min and so on of the same outage. One that begins within 10 s after the
-   * last one is the same, and is sent when it has lasted 10 s. Not called for a single failed request, for a request
-   * that the store denies, nor after the connections are closed.
+   * failed. Sent again after 1 min, 2 min, 4 min and so on of the same outage, at least once an hour. One that begins
+   * within 10 s after the last one is the same, and is sent when it has lasted 10 s. Not called for a single failed
+   * request, for a request that the store denies, nor after the connections are closed.
    */
   storeUnreachable: {
     /** The failure that showed it. */
@@ -242,7 +242,7 @@ export interface JobEvents {
   /**
    * A person must change something. With a `job`, its record cannot be read. Without, the store denies what all jobs
    * need: a permission is missing, a password is wrong, or too few replicas of Redis are connected. Sent again after 1
-   * min, 2 min, 4 min and so on while that lasts. Not called when it works again.
+   * min, 2 min, 4 min and so on while that lasts, at least once an hour. Not called when it works again.
    */
   requestDenied: {
     /** Name of the job. Left out: all jobs need what is denied. */
