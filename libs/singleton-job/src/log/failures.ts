@@ -8,7 +8,7 @@ const MAX_KINDS = 10;
 
 /** A job whose runs have failed since its last success. */
 interface Failing {
-  readonly beganAt: number;
+  beganAt: number;
   /** How it failed: the texts of its errors, without numbers. */
   readonly kinds: Set<string>;
   count: number;
@@ -31,6 +31,10 @@ export class Failures {
     const failing = this.#failing.get(job) ?? { beganAt: at, kinds: new Set(), count: 0, loggedAt: at };
     this.#failing.set(job, failing);
     failing.count += 1;
+    // the clock may have been set back
+    const setBackMs = Math.max(failing.loggedAt - at, 0);
+    failing.beganAt -= setBackMs;
+    failing.loggedAt -= setBackMs;
 
     const message = describeError(error);
     const kind = message.replaceAll(/\d+/g, '#');
@@ -38,8 +42,7 @@ export class Failures {
     if (isNew) failing.kinds.add(kind);
 
     const sinceLineMs = at - failing.loggedAt;
-    // the clock may have been set back
-    if (!isNew && sinceLineMs >= 0 && at < nextReminderAt(failing.beganAt, failing.loggedAt)) return undefined;
+    if (!isNew && at < nextReminderAt(failing.beganAt, failing.loggedAt)) return undefined;
     failing.loggedAt = at;
     const times =
       failing.count === 1 ? '' : `, ${failing.count} times in a row within ${showDuration(at - failing.beganAt)}`;
