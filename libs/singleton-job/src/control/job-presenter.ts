@@ -49,10 +49,9 @@ export class JobPresenter {
   /** As its record shows it. */
   overviewOf(job: Job, record = ABSENT): JobOverview {
     const { holder, pausedAt, run } = record.value ?? {};
-    const ownership = decide.ownership(record, this.replica.storeView);
-    const isLed =
-      ownership === 'held' || (ownership === 'orphan' && this.replica.find(jobRecord(job.name))?.term !== undefined);
-    const leader = isLed && holder !== undefined ? replicaOf(holder) : null;
+    const election = this.replica.find(jobRecord(job.name));
+    const isHeld = holder !== undefined && decide.ownership(record, this.replica.storeView) === 'held';
+    const { leader = null } = election ?? (isHeld ? { leader: replicaOf(holder) } : {});
     return { ...this.#planOf(job, pausedAt, run), leader, lastRun: run === undefined ? null : shown(run) };
   }
 
