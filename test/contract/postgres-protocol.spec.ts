@@ -241,7 +241,7 @@ describe('a role', () => {
     await replica();
     await fixture.sql('CREATE ROLE reader LOGIN SUPERUSER; ALTER ROLE reader SET default_transaction_read_only = on');
     const { store, events } = fixture.begin({ connection: fixture.server.urlOf('reader'), subscribes: false });
-    const message = expect.stringContaining('Connect to the primary, or free its disk') as unknown;
+    const message = expect.stringContaining('or reset default_transaction_read_only of the role') as unknown;
     const a = new SuiteClient(store);
     await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE', message });
     await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE', message });
@@ -291,6 +291,14 @@ describe('a store that cannot work is told what to do', () => {
       { role: 'late' },
       `CREATE SCHEMA old; CREATE FUNCTION old.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT '120019' $$;
       CREATE ROLE late LOGIN SUPERUSER; ALTER ROLE late SET search_path = old, pg_catalog`,
+    ],
+    [
+      'by an event trigger that forbids DDL',
+      'PostgreSQL answered with no DDL here (P0001). If the database forbids DDL, run the SQL of postgresMigrations()',
+      { role: 'frozen', schema: newName() },
+      `CREATE ROLE frozen LOGIN SUPERUSER; CREATE FUNCTION no_ddl() RETURNS event_trigger LANGUAGE plpgsql
+      AS $$ BEGIN IF current_user = 'frozen' THEN RAISE EXCEPTION 'no DDL here'; END IF; END $$;
+      CREATE EVENT TRIGGER no_ddl ON ddl_command_start EXECUTE FUNCTION no_ddl()`,
     ],
     ['by a missing role', 'Check user and password', { role: 'nobody' }],
     ['by a server without TLS', 'drop sslmode from the URL', { database: 'postgres?sslmode=prefer' }],

@@ -16,12 +16,16 @@ const FIXES: Fixes = {
       'The server wants TLS: add ?sslmode=verify-full to the URL, or ssl: true to the options',
     'does not support SSL': 'The server has no TLS: drop sslmode from the URL, or ssl from the options',
     '^28': 'Check user and password in connection, and pg_hba.conf of the server',
+    // of an event trigger
+    '^P0':
+      'If the database forbids DDL, run the SQL of postgresMigrations() as a role that may, and set migrate: false',
     '^3D000': 'Check the name of the database at the end of the URL',
     '^\\w*(SELF_SIGNED|UNABLE_TO_)':
       "Pass the CA of the server: connection: { postgres: { …, ssl: { ca: readFileSync('ca.pem') } } }",
   },
   STORE_REFUSED_WRITE: {
-    '^25006': 'Connect to the primary, or free its disk if it made itself read-only',
+    '^25006':
+      'Connect to the primary, or free its disk if it made itself read-only, or reset default_transaction_read_only of the role',
     '^53[12]00': 'Free disk or memory of the server',
     '^53300':
       'Raise max_connections, or CONNECTION LIMIT of the role, or use fewer: a process needs two, and three with heartbeatThread',
