@@ -3,7 +3,7 @@ export const LAYERS = {
   base: [],
   advice: ['base'],
   log: ['base'],
-  store: ['base'],
+  store: ['base', 'advice'],
   schedule: ['base', 'advice'],
   options: ['base', 'advice', 'store'],
   jobs: ['base', 'advice', 'schedule', 'options'],

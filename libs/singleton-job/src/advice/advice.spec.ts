@@ -4,6 +4,7 @@ import { connectionFix } from './connections.js';
 import { cronFix, cronOddity, noTextFix } from './crons.js';
 import { durationFix } from './durations.js';
 import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
+import { otherServer } from './servers.js';
 import { didYouMean } from './suggest.js';
 import { timeZoneFix } from './time-zones.js';
 import { asTextFix, valueFix } from './values.js';
@@ -192,6 +193,35 @@ advises(
   options of Sequelize          → write { mysql: { host, user, password, database } }
   options of Knex               → write { postgres: { host, user, password, database } }
   options of Redis              →
+  `,
+);
+
+/** What servers say first, by their names. */
+const ANSWERS: Readonly<Record<string, string>> = {
+  MySQL: 'J\0\0\0\n8.0.36\0',
+  'MySQL, full': '\x17\0\0\0\xff\x10\x04Too many connections',
+  PostgreSQL: 'N',
+  Redis: '-NOAUTH Authentication required.',
+  HTTP: 'HTTP/1.1 400 Bad Request',
+  nothing: '',
+  SSH: 'SSH-2.0-OpenSSH_9.2',
+};
+
+advises(
+  'a port where another server answers,',
+  (given) => {
+    const [store = '', server = ''] = given.split(': ');
+    return otherServer(store, ANSWERS[server] ?? '');
+  },
+  `
+  Redis: MySQL      → a server at this port speaks MySQL: write 'mysql://user:password@host/database', or check host and port
+  Redis: MySQL, full → a server at this port speaks MySQL: write 'mysql://user:password@host/database', or check host and port
+  MySQL: PostgreSQL → a server at this port speaks PostgreSQL: write 'postgresql://user:password@host/database', or check host and port
+  PostgreSQL: Redis → a server at this port speaks Redis: write 'redis://host:6379', or check host and port
+  MySQL: HTTP       → a server at this port speaks HTTP: this is no database, or check host and port
+  Redis: Redis      →
+  Redis: nothing    →
+  Redis: SSH        →
   `,
 );
 

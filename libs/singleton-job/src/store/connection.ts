@@ -1,9 +1,12 @@
 import { StoreError } from '../base/errors/store.error.js';
 import { untraced } from '../base/time/untraced.js';
+import { type Address } from './first-answer.js';
 import { NoAnswerError } from './silence-watchdog.js';
 
 /** One connection to a server, until it ends. */
 export interface Session {
+  /** Undefined: it is not known, or there are several. */
+  readonly address?: Address | undefined;
   /** Resolves when requests can be sent. Rejects if the server is of no use. */
   connect(): Promise<unknown>;
   /** Ends it soon, whatever the server does. What is under way rejects. */
@@ -29,6 +32,8 @@ export interface ConnectionParts<S extends Session> {
   readonly toError: (error: unknown, request?: string) => StoreError;
   /** How long to wait for the next attempt. */
   readonly delayMs: (failures: Failures) => number;
+  /** Finds out more about why the first attempt failed. Undefined: nothing. Never rejects. */
+  readonly explain?: (reason: unknown, address: Address) => Promise<unknown>;
   readonly onReady: () => void;
   /** A session ended, or an attempt failed. */
   readonly onLost: (error: StoreError) => void;
@@ -54,6 +59,9 @@ export class Connection<S extends Session> {
   /** Why requests cannot be sent. */
   #reason: unknown = NOT_OPEN;
   #failures: Failures = { before: 0, timeouts: 0 };
+  /** Why the first attempt failed, in place of what the client says. */
+  #found: unknown;
+  #wasReady = false;
   #retry: NodeJS.Timeout | undefined;
   #endFirstAttempt: () => void = () => undefined;
   readonly #firstAttempt = new Promise<void>((resolve) => (this.#endFirstAttempt = resolve));
@@ -114,6 +122,8 @@ export class Connection<S extends Session> {
     // it was closed or lost meanwhile
     if (session === undefined || session !== this.#session) return;
     this.#state = 'ready';
+    this.#wasReady = true;
+    this.#found = undefined;
     this.#endFirstAttempt();
     this.parts.onReady();
   }
@@ -124,12 +134,27 @@ export class Connection<S extends Session> {
     this.#state = 'connecting';
     this.#reason = reason;
     void session?.end();
-    this.#endFirstAttempt();
     const { before, timeouts } = this.#failures;
     const failures = { before, timeouts: reason instanceof NoAnswerError ? timeouts + 1 : 0 };
     this.#failures = { ...failures, before: before + 1 };
+    const { explain } = this.parts;
+    const address = session?.address;
+    if (explain === undefined || address === undefined || this.#wasReady || before > 0)
+      this.#retryLater(reason, failures);
+    else
+      void untraced(() => explain(reason, address)).then((found) => {
+        this.#found = found;
+        this.#retryLater(reason, failures);
+      });
+  }
+
+  #retryLater(reason: unknown, failures: Failures): void {
+    if (this.#isClosed()) return;
+    const isVague = this.parts.toError(reason).code === 'STORE_UNREACHABLE';
+    this.#reason = (isVague ? this.#found : undefined) ?? reason;
+    this.#endFirstAttempt();
     this.#retry = setTimeout(() => void this.#connect(), this.parts.delayMs(failures));
-    this.parts.onLost(this.parts.toError(reason));
+    this.parts.onLost(this.parts.toError(this.#reason));
   }
 
   #isClosed(): boolean {

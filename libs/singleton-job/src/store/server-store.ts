@@ -1,8 +1,11 @@
+import { otherServer } from '../advice/servers.js';
 import { StoreError } from '../base/errors/store.error.js';
 import { describeValue } from '../base/text/describe-value.js';
 import { Connection, type ConnectionParts, type Failures, type Lost, type Session } from './connection.js';
+import { type Address, firstAnswer } from './first-answer.js';
 import { LEAST_LOCK_EXPIRY_MS, ttlOf } from './lease-id.js';
 import { Listeners } from './listeners.js';
+import { misconfigured } from './store-errors.js';
 import { type CasRequest, type Store, type StoreListener, type SyncRequest, type SyncResult } from './store.js';
 
 /** What a store on a server needs. `C` says where that server is. */
@@ -30,6 +33,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   protected readonly listeners = new Listeners();
   protected readonly requests: Connection<S> = this.newConnection({
     newSession: this.newSession.bind(this),
+    explain: this.#explain.bind(this),
     onReady: this.ready.bind(this),
     onLost: this.lost.bind(this),
   });
@@ -78,8 +82,17 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
     return Math.min(50 * 2 ** before, this.silenceMs() / 3) * (0.5 + Math.random() / 2);
   }
 
-  protected newConnection(parts: Pick<ConnectionParts<S>, 'newSession' | 'onReady' | 'onLost'>): Connection<S> {
+  protected newConnection(parts: Omit<ConnectionParts<S>, 'toError' | 'delayMs'>): Connection<S> {
     return new Connection<S>({ ...parts, toError: this.toError.bind(this), delayMs: this.delayMs.bind(this) });
+  }
+
+  /** Some clients do not pass on what another server says, or one that is full, before they have logged in. */
+  async #explain(reason: unknown, address: Address): Promise<unknown> {
+    if (this.toError(reason).code !== 'STORE_UNREACHABLE') return undefined;
+    const answer = await firstAnswer(address);
+    const other = otherServer(this.name, answer);
+    if (other !== undefined) return misconfigured(`${this.name} is not connected: ${other}`, reason);
+    return answer.startsWith('-ERR max') ? new Error(answer.slice(1).trim()) : undefined;
   }
 
   /** There is a new session. */

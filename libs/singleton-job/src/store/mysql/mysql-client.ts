@@ -31,6 +31,7 @@ export type MysqlConnectionOptions = string | { readonly mysql: MysqlConfig };
 
 /** The part of a connection of `mysql2` that is used here. */
 export interface MysqlClient extends EventEmitter {
+  readonly config: { readonly host: string; readonly port: number; readonly socketPath?: string | undefined };
   readonly stream: Duplex & { readonly bytesRead: number };
   /** The statement with its values, escaped. */
   format(sql: string, values: readonly SqlValue[]): string;

@@ -1,3 +1,4 @@
+import { type Address } from '../first-answer.js';
 import { watchSilence } from '../silence-watchdog.js';
 import {
   type Dialect,
@@ -85,6 +86,11 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
   /** An unsigned 0 - 1 is an error, and what comes after an error is not carried out. */
   #checkTime(until: number | undefined): readonly Statement[] {
     return until === undefined ? [] : [[`SELECT CAST(0 AS UNSIGNED) - (${this.dialect.now} >= ?)`, until]];
+  }
+
+  get address(): Address | undefined {
+    const { host, port, socketPath } = this.client.config;
+    return socketPath ? undefined : { host, port };
   }
 
   async connect(): Promise<void> {

@@ -1,4 +1,5 @@
 import { type Lost, type Session } from '../connection.js';
+import { type Address } from '../first-answer.js';
 import { watchSilence } from '../silence-watchdog.js';
 import { cancelQuery, type PostgresClient, type Row } from './postgres-client.js';
 import { sqlState } from './postgres-errors.js';
@@ -30,6 +31,12 @@ export class PostgresSession implements Session {
     private readonly parts: SessionParts,
   ) {
     client.on('error', parts.lost);
+  }
+
+  get address(): Address | undefined {
+    const { host, port } = this.client;
+    // of a socket it is a path
+    return /^[^/]/.test(host) ? { host, port } : undefined;
   }
 
   async connect(): Promise<void> {

@@ -37,6 +37,7 @@ const MESSAGES: readonly (readonly [said: string, about: FailedRequest])[] = [
   [`ERR The user executing the script can't run this command or subcommand script: ${SHA}, on @user_script:9.`, SYNC],
   ["READONLY You can't write against a read only replica.", CONNECTION],
   ["OOM command not allowed when used memory > 'maxmemory'.", SYNC],
+  ['ERR max number of clients reached', CONNECTION],
   ['NOREPLICAS Not enough good replicas to write.', SYNC],
   ['NOPROTO unsupported protocol version', CONNECTION],
   ['ERR DB index is out of range', CONNECTION],

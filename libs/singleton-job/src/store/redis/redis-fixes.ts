@@ -33,6 +33,7 @@ export const FIXES: Fixes = {
     CROSSSLOT: '',
   },
   STORE_REFUSED_WRITE: {
+    'max number of clients': 'Raise maxclients of the server: a process needs two, and three with heartbeatThread',
     '\\bOOM\\b': 'Redis is full: raise its maxmemory',
     'MISCONF|NOREPLICAS': '',
   },

@@ -1,6 +1,7 @@
 import { type Redis, type RedisOptions } from 'ioredis';
 import { type EventEmitter } from 'node:events';
 import { type Lost, type Session } from '../connection.js';
+import { type Address } from '../first-answer.js';
 import { watchSilence } from '../silence-watchdog.js';
 import { isCluster, nodesOf, type RedisClient } from './redis-clients.js';
 import { CONNECTION_LOST, NOT_THE_PRIMARY, says } from './redis-errors.js';
@@ -30,6 +31,13 @@ export class RedisSession implements Session {
       parts.lost(this.#error ?? new Error('the connection was closed'));
     });
     if (!isCluster(client)) this.#adopt(client);
+  }
+
+  get address(): Address | undefined {
+    if (isCluster(this.client)) return undefined;
+    const { host, port, path, sentinels } = this.client.options;
+    if (host === undefined || port === undefined || (path ?? sentinels) != null) return undefined;
+    return { host, port };
   }
 
   async connect(): Promise<void> {
