@@ -6,6 +6,6 @@ it('A duration that is known only at run time is checked', () => {
   expect(duration('5m')).toBe('5m');
   expect(() => duration('5 sec')).toThrow(InvalidOptionsError);
   expect(() => duration('30')).toThrow(
-    "duration() must be given a text such as '500ms', '3s' or '5m', got '30': add a unit",
+    "this is no duration:\n  - duration() must be given a text such as '500ms', '3s' or '5m', got '30': add a unit",
   );
 });

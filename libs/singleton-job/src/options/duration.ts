@@ -24,5 +24,7 @@ export function millisecondsOf(value: unknown, whose: string): number {
   const ms = parseDuration(value);
   if (ms !== undefined) return ms;
   const problem = `${whose} must be given a text such as '500ms', '3s' or '5m', got ${describeValue(value)}`;
-  throw new InvalidOptionsError([`${problem}: ${valueFix(value) ?? durationFix(value)}`]);
+  throw new InvalidOptionsError([`${problem}: ${valueFix(value) ?? durationFix(value)}`], {
+    title: 'this is no duration',
+  });
 }
