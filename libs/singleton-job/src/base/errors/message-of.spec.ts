@@ -49,6 +49,7 @@ describe('The message of a thrown value', () => {
       wrapped('fetch failed', new AggregateError([refused], '')),
       `fetch failed: AggregateError: ${refused.message}`,
     ],
+    ['of Promise.any()', new AggregateError([new Error('a down'), new Error('b down')], 'all'), 'all: a down, b down'],
     [
       'that the message repeats',
       wrapped(`saving failed: ${refused.message}`, refused),

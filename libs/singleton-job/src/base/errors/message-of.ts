@@ -29,12 +29,12 @@ const MAX_CAUSES = 5;
  */
 export function describeError(thrown: unknown, maxLength = LONGEST_MESSAGE): string {
   const messages = [messageOf(thrown)];
-  let inner = causeOf(thrown);
-  for (let depth = 0; inner !== undefined && depth < MAX_CAUSES; depth++) {
-    const message = messageOf(inner);
+  let inner = causesOf(thrown);
+  for (let depth = 0; inner.length > 0 && depth < MAX_CAUSES; depth++) {
+    const message = [...new Set(inner.map(messageOf))].join(', ');
     // most wrappers repeat what they wrap
     if (!messages.some((outer) => outer.includes(message))) messages.push(message);
-    inner = causeOf(inner);
+    inner = causesOf(inner[0]);
   }
   const text = messages.join(': ');
   if (text.length <= maxLength) return text;
@@ -44,12 +44,13 @@ export function describeError(thrown: unknown, maxLength = LONGEST_MESSAGE): str
   return `${text.slice(0, roomForOthers)}…: ${innermost}`;
 }
 
-/** Its `cause`; of an error of several addresses the first of them. */
-function causeOf(thrown: unknown): unknown {
-  return read(() => {
+/** Its `cause`, or the first of the `errors` that `Promise.any()` and a host of several addresses collect. */
+function causesOf(thrown: unknown): readonly unknown[] {
+  const causes = read(() => {
     const { cause, errors } = Object(thrown) as { readonly cause?: unknown; readonly errors?: unknown };
-    return cause ?? (Array.isArray(errors) ? (errors[0] as unknown) : undefined) ?? undefined;
+    return [cause ?? (Array.isArray(errors) ? (errors.slice(0, MAX_CAUSES) as unknown[]) : [])].flat();
   });
+  return causes ?? [];
 }
 
 /** Where it was thrown, if that is known. Never throws. */
