@@ -20,6 +20,11 @@ describe('Work', () => {
     ['a stream that is still written', new PassThrough().on('data', () => undefined).end(), A_STREAM],
     ['a cursor', { [Symbol.asyncIterator]: generate }, A_STREAM],
     [
+      'a process',
+      { exitCode: null, kill: () => true },
+      "a process that has not ended: await once(it, 'close') of node:events",
+    ],
+    [
       'promises',
       [1, Promise.resolve()],
       'an array with a promise, which is never awaited: return Promise.all() of them',
@@ -34,6 +39,7 @@ describe('Work', () => {
     ['null', null],
     ['rows', [{ id: 1 }, null]],
     ['a text', 'done'],
+    ['a row about a process', { exitCode: null }],
     ['keys of a Map', new Map([[1, 1]]).keys()],
     ['a stream that was closed', Readable.from([1]).destroy()],
   ])('may be done by %s', (_what, returned) => {

@@ -25,7 +25,10 @@ export function isObservable(value: unknown): value is Observable {
 }
 
 type Members = Partial<
-  Record<'lift' | 'next' | 'readable' | 'return' | 'subscribe' | 'then' | 'writableFinished', unknown>
+  Record<
+    'exitCode' | 'kill' | 'lift' | 'next' | 'readable' | 'return' | 'subscribe' | 'then' | 'writableFinished',
+    unknown
+  >
 >;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
@@ -38,6 +41,11 @@ const UNDONE: readonly (readonly [is: (value: Members) => boolean, what: string,
     (value) => [value.next, value.return].every(isFunction),
     'a generator, whose body never runs',
     'read it with for await, and return after that',
+  ],
+  [
+    ({ exitCode, kill }) => exitCode === null && isFunction(kill),
+    'a process that has not ended',
+    "await once(it, 'close') of node:events",
   ],
   [
     (value) => (Symbol.asyncIterator in value && value.readable !== false) || value.writableFinished === false,
