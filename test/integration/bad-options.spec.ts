@@ -95,6 +95,7 @@ const CONNECTIONS: Row[] = [
   ['a schema that needs quotes', { connection: 'postgresql://db/shop', schema: 'My-Jobs' }],
   ['the schema of the application', { connection: 'postgresql://db/shop', schema: 'public' }],
   ['a schema with Redis', { connection: 'redis://cache', schema: 'jobs' }],
+  ['TLS by a parameter that ioredis ignores', { connection: 'redis://:secret@cache?ssl=true' }],
   ['a prefix in a URL', { connection: 'redis://cache?keyPrefix=x' }],
   ['a URL among options', { connection: { url: 'redis://user:secret@cache' } }],
   ['options of another client', { connection: { socket: { host: 'cache' } } }],

@@ -75,6 +75,8 @@ function checkUrl(text: string, at: Place): void {
       'a URL that ends in the number of a database or in nothing',
       "write it as in 'redis://host:6379/0', or leave it out",
     );
+  else if (kind === 'Redis' && url.protocol === 'redis:' && /[?&](ssl\w*|tls\w+)=(?!false|0)/i.test(url.search))
+    at.refuse(text, 'a URL whose TLS ioredis knows of', 'write rediss:// for TLS');
   else if (kind === 'Redis') checkOptions(Object.fromEntries(url.searchParams), at);
   else if (kind === 'MySQL') checkTls(url, at);
 }
