@@ -27,6 +27,8 @@ const VALUES = new Map<string, unknown>([
   ['NaN', Number.NaN],
   ['Infinity', Infinity],
   ['10000.5', 10_000.5],
+  ['"shop"', '"shop"'],
+  ['a list', ['0 3 * * *', '0 15 * * *']],
 ]);
 
 /** A text may have quotes around it, and a line break as in JSON. */
@@ -48,6 +50,8 @@ advises(
   [object Object]   → it was made of a value that was not there yet
   \${REDIS_URL}      → it is the name of a variable, which nothing has replaced
   $REDIS_URL        → it is the name of a variable, which nothing has replaced
+  "shop"            → it has quotes around it: leave them out
+  "shop"            → it has quotes around it: leave them out
   shop              →
   undefined         →
   `,
@@ -146,6 +150,11 @@ advises(
   redis://app:a,b@cache/main         →
   redis://h?password=a+b=            → write it as %2B, because + is a space there
   memory                             → set store: 'memory' for one process, as no other one would see it
+  redis+tls://cache:6380             → write rediss:// in its place
+  postgresql+asyncpg://app:pw@db     → leave out the driver, as in postgresql://
+  redis:///cache:6379                → write redis:// in front of the host
+  mysql:db/shop                      → write mysql:// in front of the host
+  redis://app:pw@::1:6379            → put an address of IPv6 into brackets, as in 'redis://[::1]:6379'
   sqlite::memory:                    → set store: 'memory' for one process, as no other one would see it
   sqlite:///./jobs.db                → write 'sqlite:./jobs.db'
   sqlite:///jobs.db                  → write 'sqlite:./jobs.db' for the working directory, or 'sqlite:/jobs.db' for the root of the disk
@@ -163,6 +172,10 @@ advises(
 /** Connections that are objects, by what they are. */
 const OBJECTS: Readonly<Record<string, unknown>> = {
   'a URL object': new URL('redis://cache'),
+  'a promise': Promise.resolve('redis://cache'),
+  'a list': ['redis://a', 'redis://b'],
+  'Redis within': { redis: { host: 'cache' } },
+  'a file': { filename: './jobs.db' },
   'a client of node-redis': {
     isOpen: false,
     connect: () => undefined,
@@ -184,6 +197,10 @@ advises(
   (given) => connectionFix(OBJECTS[given]),
   `
   a URL object                  → pass its href
+  a promise                     → await it, or pass the function that makes it
+  a list                        → for a cluster write { nodes: ['redis://a', 'redis://b'] }, for Sentinel { sentinels: [{ host, port }], name: 'mymaster' }
+  Redis within                  → leave out the inner redis, as in connection: { host, port }
+  a file                        → write 'sqlite:./jobs.db'
   a client of node-redis        → take one of ioredis, or write its URL, as in 'redis://host:6379'
   a pool of pg                  → write { postgres: pool }
   a pool of mysql2              → a pool of mysql2 is not used: write { mysql: { host, user, password, database } }
@@ -285,6 +302,8 @@ advises(
   Infinity  → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
   true      → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
   long      → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
+  1M        → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
+  P1M       → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
   2 months  → write it as 500, '500ms', '3s', '5m', '2h' or '1d'
   5 sec     → write '5s'
   10 s      → write '10s'
@@ -304,6 +323,7 @@ advises(
   `
   undefined → ${BEFORE_ENV}
   10000.5   → for a number of milliseconds use @FixedRate or @Interval
+  a list    → put one decorator for each expression above the method, each with a name
   true      → use five or six fields, as in '0 3 * * *'
   `,
 );
@@ -323,6 +343,10 @@ advises(
   @every 1h30m                    → write a period, as in @FixedRate('90m')
   @EVERY 1.5h                     → write a period, as in @FixedRate('90m')
   rate(5 minutes)                 → write a period, as in @FixedRate('5m')
+  every day at 9pm                → write '0 21 * * *', for a weekday with one such as MON in place of the last *
+  Mon *-*-* 03:05:00              → write '5 3 * * *', for a weekday with one such as MON in place of the last *
+  12 am                           → write '0 0 * * *', for a weekday with one such as MON in place of the last *
+  "0 3 * * *"                     → it has quotes around it: leave them out
   Every hour                      → write a period, as in @FixedRate('1h')
   every 2 months                  → write a period, as in @FixedRate('5m')
   0 0 0 1 1 * 2027                → leave the year out, as in '0 0 0 1 1 *'
@@ -356,6 +380,7 @@ advises(
   (field) => cronFix('', field),
   `
   H           → write a number, and jitter to spread jobs
+  0~59        → write a number, and jitter to spread jobs
   15W         → the nearest weekday (W) is not supported
   LW          → the nearest weekday (W) is not supported
   L-1         → L is the last day, and days before it cannot be written

@@ -1,14 +1,16 @@
 import { asDuration, BEFORE_ENV } from './durations.js';
+import { quotesFix } from './values.js';
 
 /** What to write in place of an expression, of which `field` cannot be read. Undefined: no mistake that is known. */
 export function cronFix(words: string, field = ''): string | undefined {
   const [, fix] = MISTAKES.find(([found]) => found.test(field)) ?? [];
-  return lookalikeFix(words) ?? foreignFix(words) ?? fix;
+  return lookalikeFix(words) ?? quotesFix(words) ?? foreignFix(words) ?? fix;
 }
 
 /** What to write in place of an expression that is no text. */
 export function noTextFix(value: unknown): string {
   if (value === undefined) return BEFORE_ENV;
+  if (Array.isArray(value)) return 'put one decorator for each expression above the method, each with a name';
   if (value instanceof Date) return 'a schedule repeats; for one instant use a queue with delayed jobs';
   if (typeof value === 'number') return 'for a number of milliseconds use @FixedRate or @Interval';
   return "use five or six fields, as in '0 3 * * *'";
@@ -44,7 +46,7 @@ function asAscii(text: string): string {
 
 /** In a field. */
 const MISTAKES: readonly (readonly [found: RegExp, fix: string])[] = [
-  [/^H\b/, 'write a number, and jitter to spread jobs'],
+  [/^H\b|~/, 'write a number, and jitter to spread jobs'],
   [/\dW|LW/i, 'the nearest weekday (W) is not supported'],
   [/\bL-/i, 'L is the last day, and days before it cannot be written'],
   [/\?/, 'write *, because ? is for a day only'],
@@ -62,6 +64,8 @@ const NUMBER = /(?<=^|[,-])[1-7]/g;
 const ZONE_BEFORE = /^(?:CRON_)?TZ=(?<zone>\S+) (?<rest>.+)$/;
 const ZONE_BEHIND =
   /^(?<rest>.+) (?<zone>UTC|Z|(?!SAT|OCT)[A-Z]{2,3}T|(?:UTC|GMT)?[+-]\d[\d:]*|[A-Z][A-Za-z_]+\/[A-Z][\w/+-]*)$/;
+/** Of a day, as in `every day at 9am` and `*-*-* 03:00:00`. */
+const TIME = /\b(?<hour>\d\d?)(?::(?<minute>\d\d)(?::\d\d)?|(?= ?[ap]m))(?: ?(?<half>[ap])m)?\b/i;
 const PERIOD = /^(?:@?every |rate\()(?<text>.+?)\)?$/i;
 
 /**
@@ -74,6 +78,11 @@ function foreignFix(words: string): string | undefined {
   if (zone !== undefined) {
     const option = /^(?:UTC|GMT)$|\//.test(zone) ? `: '${zone}'` : " with a name such as 'UTC' or 'Europe/Berlin'";
     return `write '${rest}' and the option timeZone${option}`;
+  }
+  const { hour, minute = 0, half = '' } = TIME.exec(words)?.groups ?? {};
+  if (hour !== undefined) {
+    const ofDay = half === '' ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);
+    return `write '${Number(minute)} ${ofDay} * * *', for a weekday with one such as MON in place of the last *`;
   }
   const period = PERIOD.exec(words)?.groups?.['text'];
   if (period !== undefined) return `write a period, as in @FixedRate('${asDuration(period) ?? '5m'}')`;

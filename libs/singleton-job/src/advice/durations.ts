@@ -35,6 +35,8 @@ const UNITS: readonly (readonly [name: RegExp, ms: number])[] = [
 
 /** What other libraries write, in the form of this one: `90m` for `1h30m`, `5m` for `5 minutes` and `PT5M`. */
 export function asDuration(text: string): string | undefined {
+  // a month, which has no length; after a T it is minutes
+  if (/^P?\d+M/.test(text)) return undefined;
   let ms = 0;
   const compact = text.toLowerCase().replaceAll(/^p|t(?=\d)|\s|and/g, '');
   const rest = compact.replaceAll(/(\d+(?:\.\d+)?|)([a-z]+)/g, (_part, count: string, name: string) => {

@@ -12,6 +12,13 @@ export function valueFix(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   if (/[\r\n]\s*$/.test(value)) return 'it ends in a line break, as a file does: trim it';
   if (value !== value.trim()) return 'it has a space at an end: trim it';
+  const fix = quotesFix(value);
+  if (fix !== undefined) return fix;
   if (/^(undefined|null|NaN|\[object \w+\])$/.test(value)) return 'it was made of a value that was not there yet';
   return /^\$\{?\w+\}?$/.test(value) ? 'it is the name of a variable, which nothing has replaced' : undefined;
+}
+
+/** `docker --env-file` keeps the quotes that other readers of such a file remove. */
+export function quotesFix(text: string): string | undefined {
+  return /^(["'`]).*\1$/s.test(text) ? 'it has quotes around it: leave them out' : undefined;
 }
