@@ -7,9 +7,11 @@ import { JobCommands } from '../../libs/singleton-job/src/control/job-commands.j
 import { HeartbeatThreadSender } from '../../libs/singleton-job/src/heartbeat-thread/heartbeat-thread-sender.js';
 import { type JobRun } from '../../libs/singleton-job/src/jobs/job-run.js';
 import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
+import { type Election } from '../../libs/singleton-job/src/leadership/election.js';
 import { type HeartbeatThreadReport } from '../../libs/singleton-job/src/leadership/heartbeat-thread-link.js';
 import { jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
-import { type ReplicaObserver } from '../../libs/singleton-job/src/leadership/replica.js';
+import { type Replica } from '../../libs/singleton-job/src/leadership/replica.js';
+import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { type JobRunner } from '../../libs/singleton-job/src/runs/job-runner.js';
 import { cron } from '../../libs/singleton-job/src/schedule/cron/cron.js';
@@ -22,7 +24,14 @@ import { type CommandKind, type FaultOf, type JobPlan } from './story.js';
 import { type World } from './world.js';
 
 /** Sees everything that happens in an application. */
-export type Observer = Required<Pick<ReplicaObserver, 'gained' | 'recordSeen' | 'synced'>> & JobObserver;
+export type Observer = JobObserver & {
+  /** The replica has taken in the answer to a sync. `isNew`: another incarnation. */
+  synced(isNew: boolean): unknown;
+  /** An election has taken in its record. */
+  observed(election: Election): unknown;
+  /** A term begins, of a job or a lock. */
+  led(term: Term): unknown;
+};
 
 /**
  * The library in one process. All of it is real, but for its clock, its store, its chance, its thread, and what its
@@ -51,12 +60,7 @@ export class Application {
     );
     this.services = createServices(options, { id, clock, store, random: chance.next, heartbeatThread: thread });
     const { pool, replica } = this.services;
-    const { observer: reports } = replica;
-    // it hears of everything before the library reports it
-    for (const kind of ['gained', 'recordSeen', 'synced'] as const) {
-      const [note, report] = [observer[kind], reports[kind]?.bind(reports)] as ((...what: unknown[]) => void)[];
-      reports[kind] = (...what: unknown[]) => (note?.(...what), report?.(...what));
-    }
+    watch(replica, observer);
     this.#commands = new JobCommands(replica);
     this.#jobs = new Map(process.jobs.map((plan) => [plan.name, this.#jobOf(plan)]));
     for (const name of this.#jobs.keys()) this.add(name);
@@ -130,6 +134,32 @@ export class Application {
     await sleep(this.process.clock, holdMs, handle.signal);
     await handle.release();
   }
+}
+
+/** Tells of what no event does. */
+function watch(replica: Replica, observer: Observer): void {
+  const { storeView } = replica.context;
+  const [observe, electionFor] = [storeView.observe.bind(storeView), replica.electionFor.bind(replica)];
+  storeView.observe = (...answer) => {
+    const isNew = observe(...answer);
+    observer.synced(isNew);
+    return isNew;
+  };
+  replica.electionFor = (candidate) => {
+    const lead = candidate.lead.bind(candidate);
+    candidate.lead = (term) => {
+      observer.led(term as Term);
+      lead(term);
+    };
+    const election = electionFor(candidate);
+    const takeIn = election.observe.bind(election);
+    election.observe = (record, sequence) => {
+      const isNewer = sequence >= election.observed.sequence;
+      takeIn(record, sequence);
+      if (isNewer) observer.observed(election);
+    };
+    return election;
+  };
 }
 
 /** A heartbeat thread without a thread. The main thread has not taken the reports yet. */

@@ -183,7 +183,7 @@ export class Rules {
   observerOf(process: SimulatedProcess): Observer {
     const { link, watched } = process;
     return {
-      synced: (_sync, _result, isNew) => {
+      synced: (isNew) => {
         watched.answeredAt = this.#t;
         if (isNew) {
           watched.metAt = this.#t;
@@ -194,12 +194,12 @@ export class Rules {
         if (!process.replica.elections.some(({ term }) => term?.reclaim)) watched.syncedBefore = undefined;
       },
       // a leader does not go by what it reads while a write is under way: its answer is newer
-      recordSeen: ({ name, writer }, { value: { fencingToken = 0 } = {} }) => {
+      observed: ({ name, writer, observed: { last } }) => {
         const { maxTokens, seenAt } = watched;
-        maxTokens.set(name, Math.max(maxTokens.get(name) ?? 0, fencingToken));
+        maxTokens.set(name, Math.max(maxTokens.get(name) ?? 0, last.value?.fencingToken ?? 0));
         if (!writer.isOpen) seenAt.set(name, link.readAt);
       },
-      gained: (term) => {
+      led: (term) => {
         watched.maxTokens.set(term.name, term.fencingToken);
         this.#began({ term, process, beganAt: this.#t });
       },
@@ -254,7 +254,7 @@ export class Rules {
     }
     this.#check('L2', this.#calmMs() <= this.#boundMs, `${name}: a term ended (${String(end)}) in calm`);
     if (term.reclaim === undefined || this.#isHiddenFrom(process)) return;
-    const isOfNow = value?.incarnation === process.replica.storeView.incarnation.id;
+    const isOfNow = value?.incarnation === process.replica.context.storeView.incarnation.id;
     const isOther = value?.holder !== undefined && value.holder !== holder && isOfNow;
     const isTaken = isOther || isUnreadable === true || (value?.fencingToken ?? 0) > term.fencingToken;
     this.#check('K1', end !== 'preempted' || isTaken, `${name}: the term was lost in a new incarnation, to none`);
@@ -313,7 +313,7 @@ export class Rules {
     let { now, wall } = term.deadline;
     const ms = trustedMs(term.lease.ttlMs);
     for (const { id, incarnation, sent } of process.thread?.reports ?? []) {
-      const isOurs = id === term.lease.id && incarnation === process.replica.storeView.incarnation.id;
+      const isOurs = id === term.lease.id && incarnation === process.replica.context.storeView.incarnation.id;
       if (isOurs && term.reclaim === undefined && sent.now + ms > now) [now, wall] = [sent.now + ms, sent.wall + ms];
     }
     return process.clock.now() < now && process.clock.wallNow() < wall;
@@ -424,7 +424,11 @@ export class Rules {
       const met = server.data.noted?.id;
       this.#hiddenLossAt = this.#t;
       this.#aware = processes.filter(
-        ({ replica: { storeView } }) => !storeView.isEmpty && storeView.incarnation.id !== met,
+        ({
+          replica: {
+            context: { storeView },
+          },
+        }) => !storeView.isEmpty && storeView.incarnation.id !== met,
       );
     }
     this.dataLost(before);

@@ -1,9 +1,15 @@
+import { notifyAll } from '../../libs/singleton-job/src/base/events/observer.js';
 import { type Candidate } from '../../libs/singleton-job/src/leadership/candidate.js';
 import { type Election } from '../../libs/singleton-job/src/leadership/election.js';
 import { type HeartbeatThreadPort } from '../../libs/singleton-job/src/leadership/heartbeat-thread-link.js';
 import { type Answer } from '../../libs/singleton-job/src/leadership/orders.js';
 import { type Predecessor } from '../../libs/singleton-job/src/leadership/record-view.js';
-import { type Command, type JobRecord, type LeaderFields } from '../../libs/singleton-job/src/leadership/record.js';
+import {
+  type Command,
+  jobRecord,
+  type JobRecord,
+  type LeaderFields,
+} from '../../libs/singleton-job/src/leadership/record.js';
 import { Replica } from '../../libs/singleton-job/src/leadership/replica.js';
 import { type TermHandle } from '../../libs/singleton-job/src/leadership/term.js';
 import { MemoryStore } from '../../libs/singleton-job/src/store/memory.js';
@@ -68,8 +74,9 @@ export class WatchedStore extends MemoryStore {
   }
 }
 
-/** A job or a lock that only leads. */
+/** A job that only leads, balanced or not. */
 export class TestCandidate implements Candidate {
+  readonly name: string;
   readonly isBalanced: boolean;
   readonly forgetAfterMs?: number;
   isIdle = true;
@@ -77,12 +84,13 @@ export class TestCandidate implements Candidate {
   readonly election: Election;
 
   constructor(
-    readonly name: string,
+    job: string,
     readonly replica: Replica,
     private readonly say: (what: string) => unknown,
     kind: 'job' | 'lock' = 'job',
     readonly ttlMs = LIFE_MS,
   ) {
+    this.name = jobRecord(job);
     this.isBalanced = kind === 'job';
     if (kind === 'lock') this.forgetAfterMs = 24 * 3_600_000;
     this.election = replica.electionFor(this);
@@ -181,15 +189,18 @@ export class CoreReplicas {
       clock,
       random: () => random,
       heartbeatThread,
-      observer: {
-        gained: ({ name, predecessor }) => say(`gained ${name}: ${predecessor.reason}`),
-        lost: ({ name }, how) => say(`lost ${name}: ${how}`),
-        released: ({ name }, { reason, confirmed, runInFlight }) =>
-          say(`released ${name}: ${reason}${runInFlight ? ', during a run' : confirmed ? '' : ', not confirmed'}`),
-        failed: ({ name }, error) => say(`failed ${name}: ${String(error)}`),
-      },
+      notify: notifyAll([
+        {
+          leadershipGained: ({ job, because }) => say(`gained ${job}: ${because}`),
+          leadershipLost: ({ job, reason }) => say(`lost ${job}: ${reason}`),
+          leadershipReleased: ({ job, reason, confirmed, runInFlight }) =>
+            say(`released ${job}: ${reason}${runInFlight ? ', during a run' : confirmed ? '' : ', not confirmed'}`),
+          warning: ({ job, error }) => say(`failed ${job ?? ''}: ${String(error)}`),
+        },
+      ]),
     });
     this.#replicas.push(replica);
+    store.addListener(replica);
     replica.open();
     const compete = (name: string, kind?: 'job' | 'lock', ttlMs?: number): TestCandidate =>
       new TestCandidate(name, replica, say, kind, ttlMs);
@@ -215,8 +226,8 @@ export class CoreReplicas {
   }
 
   /** What the server has. */
-  record(name = 'job'): JobRecord | undefined {
-    const stored = this.server.snapshot().records.get(name);
+  record(job = 'job'): JobRecord | undefined {
+    const stored = this.server.snapshot().records.get(jobRecord(job));
     return stored && (JSON.parse(stored.value) as JobRecord);
   }
 }

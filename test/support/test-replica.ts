@@ -47,7 +47,7 @@ export class TestReplica extends InMemoryReplica {
   /** Ends its process as an uncaught exception does: its heartbeat thread ends the leases. */
   crash(): void {
     this.kill();
-    const revoke = this.replica.leases.all.map(({ id }) => id);
+    const revoke = this.replica.context.leases.all.map(({ id }) => id);
     this.#server.sync({ isNewcomer: false, renew: [], grant: [], revoke, read: [] });
     for (const store of this.#server.stores) store.hear('*');
   }

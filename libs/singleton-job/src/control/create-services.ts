@@ -6,7 +6,6 @@ import { InProcessClock, SystemClock } from '../base/time/system-clock.js';
 import { HeartbeatThread } from '../heartbeat-thread/heartbeat-thread.js';
 import { type HeartbeatThreadPort } from '../leadership/heartbeat-thread-link.js';
 import { Replica } from '../leadership/replica.js';
-import { Reports } from '../leadership/reports.js';
 import { LockService } from '../locks/lock.service.js';
 import { type LogSink, operatorLog } from '../log/operator-log.js';
 import { describeStore } from '../options/connection/describe-connection.js';
@@ -73,14 +72,12 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
       ? new HeartbeatThread({ notify, expireLeases, storeOptions: server, options: threadOptions, crashHandover })
       : undefined;
   const { heartbeatThread = ownThread } = parts;
-  const scheduleOf = (job: string): string | undefined => pool.find(job)?.job.schedule.description;
-  const reports = new Reports({ clock, notify, storeName: store.name, scheduleOf });
-  store.addListener(reports);
   const timing = { ttlMs: lockExpiryMs, heartbeatIntervalMs };
-  const replica: Replica = new Replica({ store, clock, random, id, ...timing, observer: reports, heartbeatThread });
+  const replica: Replica = new Replica({ store, clock, random, id, ...timing, notify, heartbeatThread });
+  store.addListener(replica);
   const pool: JobPool = new JobPool(options, { clock, replica, notify, interceptors });
   const registry = new SingletonJobRegistry(options, pool, replica, statistics);
-  const health = new SingletonJobHealth(options, pool, replica, reports.outages);
+  const health = new SingletonJobHealth(options, pool, replica);
   const locks = new LockService({ options, replica, storeName: store.name });
   return { replica, pool, registry, health, locks, heartbeatThread: ownThread, observers, interceptors };
 }

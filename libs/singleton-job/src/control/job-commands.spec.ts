@@ -318,7 +318,7 @@ describe('Any replica', () => {
     replicas.server.restart(replicas.server.snapshot());
     const { registry, services } = script();
     expect(await answer(registry.pause('tick'), 0)).toEqual({ by: null });
-    expect(services.replica.leases.all).toEqual([]);
+    expect(services.replica.context.leases.all).toEqual([]);
     expect(await answer(registry.trigger('tick'), 0)).toMatchObject({ reason: 'paused' });
     expect(await answer(registry.resume('tick'))).toEqual({ by: null });
   });

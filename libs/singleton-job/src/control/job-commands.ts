@@ -65,7 +65,7 @@ export class JobCommands {
     this.#edits += 1;
     // if this replica will not compete for the job, it forgets the election when it is used no more
     const election = job.election ?? replica.electionFor(job);
-    return [election, replica.storeView, `${replica.id}#${this.#edits}`, done];
+    return [election, replica.context.storeView, `${replica.id}#${this.#edits}`, done];
   }
 
   async #edit<T>(edit: SteeringEdit & Edit<T>): Promise<T | undefined> {
@@ -73,7 +73,7 @@ export class JobCommands {
     const { election } = edit;
     const result = replica.isClosing ? undefined : await election.edit(edit);
     if (election.observed.last.isUnreadable !== true) return result;
-    throw unreadable(election.name, replica.storeName);
+    throw unreadable(election.name, replica.context.storeName);
   }
 
   /** @throws StoreError when the store denied the request: unlike the other reasons, that needs a person */

@@ -50,7 +50,7 @@ export class JobPresenter {
   overviewOf(job: Job, record = ABSENT): JobOverview {
     const { holder, pausedAt, run } = record.value ?? {};
     const election = this.replica.find(jobRecord(job.name));
-    const isHeld = holder !== undefined && decide.ownership(record, this.replica.storeView) === 'held';
+    const isHeld = holder !== undefined && decide.ownership(record, this.replica.context.storeView) === 'held';
     const { leader = null } = election ?? (isHeld ? { leader: replicaOf(holder) } : {});
     return { ...this.#planOf(job, pausedAt, run), leader, lastRun: run === undefined ? null : shown(run) };
   }

@@ -1,9 +1,8 @@
-import { type Outages } from '../leadership/outages.js';
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { overdueSince } from '../runs/due.js';
 import { type JobPool } from '../runs/job-pool.js';
 import { type JobRunner } from '../runs/job-runner.js';
+import { overdueSince } from './overdue.js';
 
 /** What is wrong with the jobs of this replica: plain data that can be written as JSON. */
 export interface HealthReport {
@@ -54,16 +53,16 @@ export class SingletonJobHealth {
     private readonly options: ResolvedOptions,
     private readonly pool: JobPool,
     private readonly replica: Replica,
-    private readonly outages: Outages,
   ) {}
 
   /** The current report. It is empty before the application has started, and when it stops. */
   report(): HealthReport {
     const { jobs, state } = this.pool;
     if (state !== 'started') return { unreachable: [], overdue: [], leaderless: [] };
-    const forMs = Math.round(this.outages.unreachableMs);
+    const { outages, storeName } = this.replica.context;
+    const forMs = Math.round(outages.unreachableMs);
     return {
-      unreachable: forMs > this.options.lockExpiryMs ? [{ store: this.replica.storeName, forMs }] : [],
+      unreachable: forMs > this.options.lockExpiryMs ? [{ store: storeName, forMs }] : [],
       overdue: jobs.flatMap((runner) => this.#overdue(runner) ?? []),
       leaderless: jobs.filter(({ election }) => election?.isLeaderless).map(({ job }) => job.name),
     };

@@ -2,10 +2,9 @@
  * What follows from what a replica has seen and the time: pure functions, each one rule. The order of the rules is in
  * README.md.
  */
-import { leaseOf, replicaOf } from '../store/lease-id.js';
-import { type Order } from './orders.js';
-import { type JobRecord, KEPT_VERSIONS, type LeaderFields, type RunFacts, type ObservedRecord } from './record.js';
-import { type Term, type TermHandle } from './term.js';
+import { type Instant } from '../base/time/clock.js';
+import { type Holder, leaseOf, replicaOf } from '../store/lease-id.js';
+import { type JobRecord, KEPT_VERSIONS, type LeaderFields, type ObservedRecord, type RunFacts } from './record.js';
 import { type StoreView } from './view.js';
 
 /** What was seen of the store. */
@@ -14,8 +13,31 @@ export type SeenStore = Pick<
   'replicaId' | 'incarnation' | 'observedAt' | 'hasChanged' | 'maxTtlMs' | 'leases'
 >;
 
+/** What a term of this replica knows, which the record may lack. */
+export interface TermFields {
+  readonly fencingToken: number;
+  /** The leader's fields as the record should have them. */
+  readonly fields: LeaderFields;
+}
+
 /** What a replica knows of a term of its own, beside the record. */
-type TermFacts = Pick<Term, 'holder' | 'fencingToken' | 'fields' | 'reclaim'>;
+export interface TermFacts extends TermFields {
+  readonly holder: Holder;
+  /** Fields that become those of the term when the record shows them. */
+  readonly claimed?: LeaderFields;
+  /**
+   * In a new incarnation, until the record has been written again: the deadline from before, and the record as observed
+   * before.
+   */
+  readonly reclaim?: { readonly by: Instant; readonly before: ObservedRecord } | undefined;
+}
+
+/** What is written together with the answer to a command. */
+export interface CommandAnswer {
+  readonly id: string;
+  readonly outcome: string;
+  readonly fields?: LeaderFields;
+}
 
 /** Whether the holder has written the record in the present incarnation. */
 export function isCurrent(value: JobRecord | undefined, { incarnation }: Pick<SeenStore, 'incarnation'>): boolean {
@@ -116,7 +138,7 @@ export function claimsLostUntil(record: ObservedRecord, store: SeenStore, storeN
  */
 export function leftBehind(
   value: JobRecord,
-  { fields, fencingToken }: Pick<TermHandle, 'fields' | 'fencingToken'> = { fields: {}, fencingToken: -1 },
+  { fields, fencingToken }: TermFields = { fields: {}, fencingToken: -1 },
 ): LeaderFields {
   const isMine = fencingToken >= (value.fencingToken ?? 0);
   const lastScheduledAt = Math.max(value.lastScheduledAt ?? -Infinity, fields.lastScheduledAt ?? -Infinity);
@@ -160,17 +182,17 @@ export function termStep(term: TermFacts, record: ObservedRecord, store: SeenSto
 export function recordOfTerm(
   record: ObservedRecord,
   term: TermFacts,
-  order: Order | undefined,
+  answer: CommandAnswer | undefined,
   incarnation: string,
 ): JobRecord {
-  const { holder, fencingToken, fields, reclaim } = term;
+  const { holder, fencingToken, fields, claimed, reclaim } = term;
   const { revision = 0, value: before } = reclaim?.before ?? {};
   const isBeforeNewer = revision > record.revision && record.value?.commandedIn !== incarnation;
-  const there = isBeforeNewer ? before : record.value;
+  const existing = isBeforeNewer ? before : record.value;
   const leader = { holder, fencingToken, incarnation, commandedIn: undefined };
-  const value: JobRecord = { ...there, ...fields, ...order?.fields, ...leader };
-  if (order === undefined || value.command?.id !== order.id) return value;
-  return { ...value, command: { ...value.command, outcome: order.outcome } };
+  const value: JobRecord = { ...existing, ...fields, ...claimed, ...answer?.fields, ...leader };
+  if (answer === undefined || value.command?.id !== answer.id) return value;
+  return { ...value, command: { ...value.command, outcome: answer.outcome } };
 }
 
 /** The record that a term leaves behind, or an orphan. */

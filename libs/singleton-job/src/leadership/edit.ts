@@ -1,6 +1,7 @@
+import { type Clock } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { type JobRecord, type ObservedRecord } from './record.js';
-import { type Replica } from './replica.js';
+import { type StoreView } from './view.js';
 import { type RecordChange, type WriteAnswer } from './writes.js';
 
 /** How long a caller waits for the effect of a command. */
@@ -37,7 +38,7 @@ interface OpenEdit {
 export class Edits {
   readonly #open = new Set<OpenEdit>();
 
-  constructor(private readonly replica: Replica) {}
+  constructor(private readonly context: { readonly clock: Clock; readonly storeView: StoreView }) {}
 
   get areOpen(): boolean {
     return this.#open.size > 0;
@@ -45,7 +46,7 @@ export class Edits {
 
   /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
   async add<T>(edit: Edit<T>, since: number): Promise<T | undefined> {
-    const { clock } = this.replica;
+    const { clock } = this.context;
     const open: OpenEdit = { edit, since, cancelAt: clock.now() + COMMAND_MS, closing: new AbortController() };
     this.#open.add(open);
     await sleep(clock, COMMAND_MS, open.closing.signal);
@@ -55,7 +56,7 @@ export class Edits {
 
   /** Closes those whose result the record shows, and returns what the first of the others has to write. */
   reconcile(record: ObservedRecord, sequence: number, mayWrite: boolean): RecordChange | undefined {
-    const { clock, storeView } = this.replica;
+    const { clock, storeView } = this.context;
     const { value = {}, revision, isUnreadable } = record;
     for (const open of this.#open) {
       const { edit, since, cancelAt } = open;

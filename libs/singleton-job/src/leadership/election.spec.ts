@@ -86,7 +86,7 @@ describe('a leader', () => {
     void a.job.term.save({ run });
     await world.clock.advance(0);
     const endRun = a.job.run();
-    world.server.loseRecord('job');
+    world.server.loseRecord('job:job');
     void b.job.election.withdraw('unregistered');
     await world.clock.advance(10_000);
     a.job.term.set({ run: { ...run, endedAt: 2 } });
@@ -160,7 +160,7 @@ describe('a caller', () => {
     const [a, b] = await world.leaderAndFollower();
     void a.job.pause();
     await world.clock.advance(0);
-    world.server.spoil('job');
+    world.server.spoil('job:job');
     const resumed = b.job.resume();
     await world.clock.advance(3_000);
     await expect(resumed).resolves.toBeUndefined();

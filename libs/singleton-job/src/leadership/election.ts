@@ -1,39 +1,50 @@
 import { type Reason } from '../base/events/events.js';
 import { leaseOf } from '../store/lease-id.js';
 import { type Candidate } from './candidate.js';
+import { type LeadershipContext } from './context.js';
 import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, Edits } from './edit.js';
+import { ElectionEvents } from './election-events.js';
 import { type Lease } from './lease.js';
 import { type Order } from './orders.js';
 import { RecordView } from './record-view.js';
 import { type Command, type JobRecord, type ObservedRecord } from './record.js';
-import { type Replica } from './replica.js';
 import { Term, type TermEnd } from './term.js';
-import { type RecordChange, type WriteAnswer, Writer } from './writes.js';
+import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
 /** A replica does not compete for so long after it stepped down, so that others take the job. */
 export const STAND_BACK_MS = 2_000;
 /** A term that is released ends after that, if the store does not show its record: its release is unconfirmed. */
 const UNCONFIRMED_MS = 2_000;
 
+/** The table of a replica, as its elections see it. */
+export interface ElectionTable {
+  readonly isClosing: boolean;
+  /** The election is to be reconciled, now or at its time. */
+  enqueue(election: Election): void;
+  /** How long to wait before a take of a job. */
+  takeDelayMs(): number;
+}
+
 /**
  * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by looking:
  * {@link reconcile} decides from what was seen and the time alone, however that was learned.
  */
 export class Election {
-  readonly name = this.candidate.name;
+  readonly name: string;
   /** Whether this replica competes for the record. */
   isWanted = false;
   /** What this replica has seen of the record. */
-  readonly observed = new RecordView(this.replica);
+  readonly observed: RecordView;
   /** The term of this replica, from the applied take until its end. Undefined: this replica does not lead. */
   term: Term | undefined;
-  /** When it looks next without news, by the monotonic clock. -Infinity: in the next turn. Infinity: never. */
+  /** When it is reconciled without news, by the monotonic clock. -Infinity: with the next pass. Infinity: never. */
   reconcileAt = -Infinity;
   /** The write of the record that is under way, and when the next one may leave. */
   readonly writer = new Writer();
   /** What callers of this process want to write into the record. */
-  readonly #edits = new Edits(this.replica);
+  readonly #edits: Edits;
+  #events: ElectionEvents;
   /**
    * When this replica takes the record, by the monotonic clock. It is drawn once when the record is found free. So more
    * looks do not postpone the take. Undefined: the record is not free, or this replica does not compete.
@@ -49,12 +60,25 @@ export class Election {
   #hasFailed = false;
 
   constructor(
-    /** The job or the lock that this replica competes for. A later one of the same name takes its place. */
+    /** The job or the lock that this replica competes for. */
     public candidate: Candidate,
-    readonly replica: Replica,
-  ) {}
+    private readonly context: LeadershipContext,
+    private readonly table: ElectionTable,
+    private readonly outbox: Outbox,
+  ) {
+    this.name = candidate.name;
+    this.observed = new RecordView(context);
+    this.#edits = new Edits(context);
+    this.#events = new ElectionEvents(candidate, context);
+  }
 
   // ---- What others do with it
+
+  /** A later candidate of the same name takes the place of the one before. Edits and late writes of that go on. */
+  replaceCandidate(candidate: Candidate): void {
+    this.candidate = candidate;
+    this.#events = new ElectionEvents(candidate, this.context);
+  }
 
   /** Competes from now on. */
   compete(): void {
@@ -86,10 +110,15 @@ export class Election {
     return result.finally(this.enqueue.bind(this));
   }
 
-  /** The replica looks at it now, or at a time by the monotonic clock. */
+  /** It is reconciled now, or at a time by the monotonic clock. */
   enqueue(at = -Infinity): void {
     this.reconcileAt = Math.min(this.reconcileAt, at);
-    this.replica.enqueued(this);
+    this.table.enqueue(this);
+  }
+
+  /** It is reconciled with the next pass. */
+  markDue(): void {
+    this.reconcileAt = -Infinity;
   }
 
   /**
@@ -97,7 +126,7 @@ export class Election {
    * is fresh.
    */
   refresh(): number {
-    const { heartbeat } = this.replica;
+    const { heartbeat } = this.context;
     if (!this.writer.isOpen) heartbeat.requestRead(this.name);
     return heartbeat.nextSequence();
   }
@@ -109,7 +138,7 @@ export class Election {
 
   /** The replica that leads, as far as this one knows: itself until it has released its term. */
   get leader(): string | undefined {
-    return this.term === undefined ? this.observed.leader : this.replica.id;
+    return this.term === undefined ? this.observed.leader : this.context.id;
   }
 
   /** When the job was paused, by the clock of the store, as this replica knows. Undefined: it is not paused. */
@@ -124,9 +153,8 @@ export class Election {
 
   /** This replica competes now, and knows of no living leader. */
   get isLeaderless(): boolean {
-    const { candidate, replica } = this;
-    const isCompeting = this.isWanted && !replica.isClosing && candidate.isIdle;
-    if (!isCompeting || replica.clock.now() < this.#standBackEndsAt) return false;
+    const isCompeting = this.isWanted && !this.table.isClosing && this.candidate.isIdle;
+    if (!isCompeting || this.context.clock.now() < this.#standBackEndsAt) return false;
     return this.pausedAt === undefined && this.leader === undefined;
   }
 
@@ -147,7 +175,7 @@ export class Election {
 
   /** The answer to a sync that left at `sequence`. */
   observe(record: ObservedRecord, sequence: number): void {
-    const { heartbeat, observer, storeView } = this.replica;
+    const { heartbeat, storeView } = this.context;
     // it left before the last write was answered, so it says nothing about the record
     if (sequence < this.observed.sequence) {
       heartbeat.requestRead(this.name);
@@ -155,7 +183,7 @@ export class Election {
     }
     this.writer.observe(record.revision, storeView.storeTime);
     this.#observe(record, sequence);
-    observer.recordSeen?.(this, record);
+    this.#events.observed(record, this.term !== undefined);
     this.enqueue();
   }
 
@@ -174,10 +202,11 @@ export class Election {
 
   /** The lease of its term is over, or the term was not reclaimed by its deadline. */
   expire(): void {
-    const { term, replica } = this;
+    const { term } = this;
+    const { clock, leases } = this.context;
     if (term === undefined) return;
-    const isLate = term.reclaim !== undefined && replica.clock.now() >= term.reclaim.by.now;
-    if (isLate || replica.leases.get(term.lease.ttlMs) !== term.lease) this.#end('expired');
+    const isLate = term.reclaim !== undefined && clock.now() >= term.reclaim.by.now;
+    if (isLate || leases.get(term.lease.ttlMs) !== term.lease) this.#end('expired');
   }
 
   /** The process ends: what is not released now ends with its lease, also under a run that outlives the connections. */
@@ -197,12 +226,12 @@ export class Election {
     try {
       this.#reconcile();
       this.candidate.reconciled?.();
-      this.replica.observer.reconciled?.(this);
+      if (this.isWanted) this.#events.status(this.observed.last, this.term !== undefined, this.leader);
     } catch (error) {
       // an error of the library stops no other election, and this one tries again when it has seen the record again
       if (!this.#hasFailed) {
         this.#hasFailed = true;
-        this.replica.observer.failed?.(this, error);
+        this.#events.failed(error);
         this.stepDown('runner-failed');
       }
     }
@@ -211,11 +240,11 @@ export class Election {
   }
 
   #reconcile(): void {
-    const { replica, observed, term } = this;
+    const { context, observed, term } = this;
     const { fresh } = observed;
-    if (this.writer.isOpen || replica.storeView.isEmpty) return;
+    if (this.writer.isOpen || context.storeView.isEmpty) return;
     if (fresh === undefined) {
-      replica.heartbeat.requestRead(this.name);
+      context.heartbeat.requestRead(this.name);
       this.#endWithoutStore(term);
       return;
     }
@@ -230,7 +259,7 @@ export class Election {
 
   /** Whether an edit of a caller is being written. */
   #reconcileEdits(record: ObservedRecord): boolean {
-    const { clock, heartbeat } = this.replica;
+    const { clock, heartbeat } = this.context;
     const change = this.#edits.reconcile(record, this.observed.sequence, this.#canWriteOrWait());
     if (change !== undefined) this.#write(change);
     // it looks again also without a message
@@ -240,7 +269,7 @@ export class Election {
 
   /** Has the time come? If not, it looks again then. */
   #reachedOrWait(at: number): boolean {
-    if (this.replica.clock.now() >= at) return true;
+    if (this.context.clock.now() >= at) return true;
     this.reconcileAt = Math.min(this.reconcileAt, at);
     return false;
   }
@@ -248,8 +277,8 @@ export class Election {
   // ---- Following
 
   #follow(record: ObservedRecord): void {
-    const { replica, candidate } = this;
-    const { clock } = replica;
+    const { candidate } = this;
+    const { clock, heartbeat, leases } = this.context;
     const { ownership } = this.observed;
     if (!this.#wants(record)) {
       this.#takeAt = undefined;
@@ -259,10 +288,10 @@ export class Election {
         this.#writeRelease(record.value ?? {});
       return;
     }
-    const lease = replica.leases.of(candidate.ttlMs);
+    const lease = leases.of(candidate.ttlMs);
     if (!lease.isValid(clock)) {
       // looks again when a sync has confirmed it
-      replica.heartbeat.requestRead(this.name);
+      heartbeat.requestRead(this.name);
       return;
     }
     if (ownership === 'held') {
@@ -275,21 +304,20 @@ export class Election {
   }
 
   #takeDelayMs(value: JobRecord = {}): number {
-    const { replica, candidate } = this;
-    const to = decide.handedTo(value, replica.storeView.storeNow());
-    if (!candidate.isBalanced || to === replica.id) return 0;
-    return replica.takeDelayMs() + (to === undefined ? 0 : decide.HANDOVER_WINDOW_MS);
+    const { id, storeView } = this.context;
+    const to = decide.handedTo(value, storeView.storeNow());
+    if (!this.candidate.isBalanced || to === id) return 0;
+    return this.table.takeDelayMs() + (to === undefined ? 0 : decide.HANDOVER_WINDOW_MS);
   }
 
   #wants({ value, isUnreadable }: ObservedRecord): boolean {
-    if (!this.isWanted || this.replica.isClosing || isUnreadable || value?.pausedAt !== undefined) return false;
+    if (!this.isWanted || this.table.isClosing || isUnreadable || value?.pausedAt !== undefined) return false;
     return this.candidate.isIdle && this.#reachedOrWait(this.#standBackEndsAt);
   }
 
   /** Another replica holds it: looks when its lease ends, unless it was renewed by then. */
   #watch({ value }: ObservedRecord): void {
-    const { replica } = this;
-    const { heartbeat, storeView } = replica;
+    const { heartbeat, storeView } = this.context;
     this.#takeAt = undefined;
     if (value?.holder === undefined) return;
     const lease = leaseOf(value.holder);
@@ -301,9 +329,14 @@ export class Election {
 
   #tryToTake(record: ObservedRecord, lease: Lease): void {
     this.#takeAt = undefined;
-    const term = new Term(this, lease);
-    const { holder, fencingToken, fields } = term;
-    const incarnation = this.replica.storeView.incarnation.id;
+    const { name, candidate, context, observed } = this;
+    const holder = context.leases.nextHolder(lease);
+    const fencingToken = observed.nextFencingToken();
+    const predecessor = observed.predecessor();
+    const fields = candidate.inherit?.(predecessor) ?? {};
+    const parts = { name, holder, fencingToken, predecessor, fields, lease };
+    const term = new Term(parts, context, this.enqueue.bind(this));
+    const incarnation = context.storeView.incarnation.id;
     const settled = ({ revision }: WriteAnswer): void => {
       if (revision !== undefined) this.#begin(term);
     };
@@ -315,14 +348,16 @@ export class Election {
 
   /** The take was applied. What does not begin now is an orphan. */
   #begin(term: Term): void {
-    const { candidate, replica } = this;
-    const isInUse = replica.leases.get(term.lease.ttlMs) === term.lease;
-    if (!isInUse || !term.lease.isValid(replica.clock) || !this.isWanted || replica.isClosing) return;
+    const { clock, leases } = this.context;
+    const isInUse = leases.get(term.lease.ttlMs) === term.lease;
+    if (!isInUse || !term.lease.isValid(clock) || !this.isWanted || this.table.isClosing) return;
     this.term = term;
     term.begin();
     this.#hasFailed = false;
-    replica.observer.gained?.(term);
-    candidate.lead(term);
+    const { reason: because, leader: after } = term.predecessor;
+    const gained = { because, ...(after !== undefined && { after }) };
+    this.#events.ofTerm('leadershipGained', term.fencingToken, gained);
+    this.candidate.lead(term);
   }
 
   // ---- Leading
@@ -331,25 +366,26 @@ export class Election {
    * Whether the record names the term. If not, the term is over, or the record is written again in a new incarnation.
    */
   #keepOrEnd(term: Term, record: ObservedRecord): boolean {
-    const step = decide.termStep(term, record, this.replica.storeView);
-    if (step === 'serve') term.reclaim = undefined;
+    const step = decide.termStep(term, record, this.context.storeView);
+    if (step === 'serve') term.reclaimed();
     else if (step === 'reclaim') this.#save(term, record);
     else this.#end('preempted');
     return step === 'serve';
   }
 
   #serve(term: Term, record: ObservedRecord): void {
-    const { candidate, replica } = this;
+    const { candidate } = this;
+    const { isClosing } = this.table;
     const { value = {} } = record;
     if (this.#reachedOrWait(term.saveAt)) term.onRecord(value);
-    if (value.pausedAt !== undefined || replica.isClosing) {
+    if (value.pausedAt !== undefined || isClosing) {
       term.refuseClaims();
       this.#release(value.pausedAt === undefined ? 'shutdown' : 'paused');
     }
     this.#carryOut(term, value.command);
     if (term.release !== undefined && candidate.isIdle) {
       this.#end('released');
-      this.#writeRelease(decide.recordOfTerm(record, term, term.answer, replica.storeView.incarnation.id));
+      this.#writeRelease(decide.recordOfTerm(record, term, term.answer, this.context.storeView.incarnation.id));
       return;
     }
     const keepAt = this.writer.sentAt + (candidate.forgetAfterMs ?? Infinity) / 3;
@@ -361,14 +397,14 @@ export class Election {
   #save(term: Term, record: ObservedRecord, order?: Order): void {
     if (!this.#canWriteOrWait()) return;
     term.markSent();
-    const value = decide.recordOfTerm(record, term, order, this.replica.storeView.incarnation.id);
+    const value = decide.recordOfTerm(record, term, order, this.context.storeView.incarnation.id);
     // after its `until` the caller of a command waits no more
     this.#write({ value, until: order?.until, isPublished: order !== undefined });
   }
 
   /** A command is answered first, and carried out when the record shows the answer. */
   #carryOut(term: Term, command: Command | undefined): void {
-    const next = term.orders.next(command, this.replica.storeView);
+    const next = term.orders.next(command, this.context.storeView);
     if (next === undefined) return;
     if (term.release !== undefined) term.orders.open(next);
     else if (next.action === 'trigger') term.orders.open(next, this.candidate.trigger?.(term, next.id));
@@ -379,15 +415,15 @@ export class Election {
   }
 
   #end(how: TermEnd): void {
-    const { replica, term } = this;
+    const { term } = this;
     if (term === undefined) return;
     this.term = undefined;
-    this.observed.lastTerm = term;
+    this.observed.termEnded(term);
     term.finish(how);
     if (how === 'released') {
       this.#releasedTerm = term;
-      this.#standBackEndsAt = replica.clock.now() + (term.release?.standBackMs ?? 0);
-    } else replica.observer.lost?.(term, how);
+      this.#standBackEndsAt = this.context.clock.now() + (term.release?.standBackMs ?? 0);
+    } else this.#events.ofTerm('leadershipLost', term.fencingToken, { reason: how });
     this.enqueue();
   }
 
@@ -395,7 +431,7 @@ export class Election {
 
   #release(reason: Reason<'leadershipReleased'>, standBackMs = 0): void {
     if (this.term === undefined || this.term.release !== undefined) return;
-    this.term.release = { reason, standBackMs, at: this.replica.clock.now() };
+    this.term.beginRelease(reason, standBackMs);
     this.candidate.drain?.(reason);
   }
 
@@ -412,8 +448,9 @@ export class Election {
 
   /** Writes the record without the holder, with what the term leaves. */
   #writeRelease(value: JobRecord): void {
-    const left = decide.leftBehind(value, this.observed.lastTerm);
-    this.#write({ value: decide.recordWithoutHolder(value, left, this.replica.storeView.incarnation.id) });
+    const { observed, context } = this;
+    const fields = observed.leftBehind(value);
+    this.#write({ value: decide.recordWithoutHolder(value, fields, context.storeView.incarnation.id) });
   }
 
   #reportReleased(confirmed: boolean): void {
@@ -421,7 +458,8 @@ export class Election {
     this.#releasedTerm = undefined;
     if (term?.release === undefined) return;
     const { reason } = term.release;
-    this.replica.observer.released?.(term, { reason, confirmed, runInFlight: !this.candidate.isIdle });
+    const released = { reason, confirmed, runInFlight: !this.candidate.isIdle };
+    this.#events.ofTerm('leadershipReleased', term.fencingToken, released);
   }
 
   // ---- Writing
@@ -431,9 +469,9 @@ export class Election {
   }
 
   #write(change: RecordChange): void {
-    const { candidate, name, replica, observed } = this;
+    const { candidate, context, name, observed } = this;
     const { ttlMs, forgetAfterMs } = candidate;
-    const { value, until = replica.storeView.storeTime + ttlMs, isPublished = true } = change;
+    const { value, until = context.storeView.storeTime + ttlMs, isPublished = true } = change;
     const forget = forgetAfterMs !== undefined && { forgetAfterMs };
     const ask = { name, ifRevision: observed.last.revision, value: JSON.stringify(value), ...forget };
     const answered = (answer: WriteAnswer): void => {
@@ -443,7 +481,7 @@ export class Election {
       change.settled?.(answer);
       this.enqueue();
     };
-    this.writer.begin(replica.clock.now());
-    replica.outbox.writes.push({ ask, until, isPublished, answered });
+    this.writer.begin(context.clock.now());
+    this.outbox.add({ ask, until, isPublished, answered });
   }
 }

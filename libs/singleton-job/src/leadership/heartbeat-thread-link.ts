@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Instant } from '../base/time/clock.js';
 import { type LeaseId } from '../store/lease-id.js';
-import { type Replica } from './replica.js';
+import { type Heartbeat } from './heartbeat.js';
+import { type ReplicaLeases } from './lease.js';
+import { type StoreView } from './view.js';
 
 /** What the heartbeat thread is told: plain data, which is copied. Monotonic times are those of the main thread. */
 export interface HeartbeatThreadState {
@@ -37,19 +39,24 @@ export class HeartbeatThreadLink {
 
   constructor(
     private readonly thread: HeartbeatThreadPort,
-    private readonly replica: Replica,
+    /** What the main thread knows. */
+    private readonly main: {
+      readonly storeView: StoreView;
+      readonly leases: ReplicaLeases;
+      readonly heartbeat: Heartbeat;
+    },
   ) {}
 
   /** The deadline of a lease may be later than the main thread knows. */
   takeReports(): void {
-    const { storeView, leases } = this.replica;
+    const { storeView, leases } = this.main;
     for (const { incarnation, id, sent } of this.thread.takeReports()) {
       if (incarnation === storeView.incarnation.id) leases.find(id)?.extend(sent);
     }
   }
 
   send(): void {
-    const { storeView, leases, heartbeat } = this.replica;
+    const { storeView, leases, heartbeat } = this.main;
     if (storeView.isEmpty) return;
     const { sentAt, intervalMs } = heartbeat;
     const confirmed = leases.all.flatMap(({ id, deadline }) => (deadline === undefined ? [] : { id, deadline }));

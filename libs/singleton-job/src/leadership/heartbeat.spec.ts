@@ -7,7 +7,7 @@ const INTERVAL_MS = 3_000;
 function setup(names: readonly string[] = []) {
   const clock = new ManualClock();
   const heartbeat = new Heartbeat(clock, INTERVAL_MS, () => 0.5);
-  heartbeat.hasNoHints = false;
+  heartbeat.listening(true);
   const leases = { isNewcomer: false, renew: ['a.1@10000'], grant: [], revoke: [] };
   const send = (always: readonly string[] = []): Sync => heartbeat.next(leases, names, always, () => true);
   /** The names in the next sync, which is answered at once. */
@@ -37,7 +37,7 @@ describe('the interval of heartbeats', () => {
     { rule: 'is a second while no message arrives', ttlMs: 10_000, hasNoHints: true, intervalMs: 1_000 },
   ])('$rule', ({ ttlMs, hasNoHints, intervalMs }) => {
     const { heartbeat } = setup();
-    heartbeat.hasNoHints = hasNoHints;
+    heartbeat.listening(!hasNoHints);
     heartbeat.adapt(ttlMs);
     expect(heartbeat.intervalMs).toBe(intervalMs);
   });

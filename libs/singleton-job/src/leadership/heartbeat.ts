@@ -40,7 +40,7 @@ export class Heartbeat {
   /** How long this replica waits before a look that all replicas take at one time. Drawn anew at each answer. */
   #jitterMs = 0;
   /** No hints arrive, so each regular sync reads all names. True until the store says that it listens for them. */
-  hasNoHints = true;
+  #hasNoHints = true;
   /** When the last sync left, by the monotonic clock. */
   sentAt = -Infinity;
 
@@ -59,7 +59,7 @@ export class Heartbeat {
    * interval.
    */
   adapt(shortestLifeMs: number): void {
-    const mostMs = this.hasNoHints ? Math.min(this.usualIntervalMs, POLL_MS) : this.usualIntervalMs;
+    const mostMs = this.#hasNoHints ? Math.min(this.usualIntervalMs, POLL_MS) : this.usualIntervalMs;
     this.intervalMs = 3 * mostMs > shortestLifeMs ? shortestLifeMs / 4 : mostMs;
   }
 
@@ -72,6 +72,11 @@ export class Heartbeat {
   /** The next sync leaves at once. */
   requestSync(): void {
     this.#requestedAt = -Infinity;
+  }
+
+  /** Whether hints arrive. */
+  listening(isListening: boolean): void {
+    this.#hasNoHints = !isListening;
   }
 
   /** A new connection: a failed sync need not wait. */
@@ -134,7 +139,7 @@ export class Heartbeat {
     const now = this.clock.now();
     if (now < this.#sweptAt + this.intervalMs * 0.9) return [];
     this.#sweptAt = now;
-    if (this.hasNoHints) return names;
+    if (this.#hasNoHints) return names;
     const third = names.slice(this.#cursor, this.#cursor + Math.min(Math.ceil(names.length / 3), MOST_NAMES));
     const next = this.#cursor + third.length;
     this.#cursor = next >= names.length ? 0 : next;

@@ -41,7 +41,7 @@ describe('a term', () => {
     a.store.onWrite = () => Promise.reject(new Error('refused'));
     for (const snapshot of [paused, paused]) {
       world.server.restart(snapshot);
-      a.replica.syncNow();
+      a.replica.context.syncNow();
       await world.clock.advance(100);
     }
     a.store.onWrite = (carryOut) => carryOut();
@@ -52,7 +52,7 @@ describe('a term', () => {
 
   it('is over at its deadline, if its record could not be written again', async () => {
     const [a] = await world.leaderAndFollower();
-    a.replica.syncNow();
+    a.replica.context.syncNow();
     a.store.onWrite = () => new Promise(() => undefined);
     await world.clock.advance(0);
     world.server.restart();
@@ -82,7 +82,7 @@ describe('a term', () => {
     b.compete('job');
     await world.clock.advance(100);
     world.server.loseData(before);
-    b.replica.syncNow();
+    b.replica.context.syncNow();
     await world.clock.advance(100);
     expect(world.story.slice(2)).toEqual(['110 b gained job: released', '110 a lost job: preempted']);
   });
@@ -90,7 +90,7 @@ describe('a term', () => {
   it('is over when its record is deleted, and the job is led again', async () => {
     const [a] = await world.leaderAndFollower();
     world.server.jump(-60_000);
-    world.server.loseRecord('job');
+    world.server.loseRecord('job:job');
     await world.clock.advance(3_000);
     expect(world.story).toEqual(['3000 a lost job: preempted', '3000 a gained job: first']);
     expect(a.job.terms[1]?.fencingToken).toBeGreaterThan(a.job.terms[0]?.fencingToken ?? Infinity);
@@ -98,10 +98,10 @@ describe('a term', () => {
 
   it('is released when its record can be read again, also where the job is not wanted any more', async () => {
     const [a, b] = await world.leaderAndFollower();
-    world.server.spoil('job');
+    world.server.spoil('job:job');
     void a.job.election.withdraw('unregistered');
     await world.clock.advance(20_000);
-    world.server.repair('job');
+    world.server.repair('job:job');
     await world.clock.advance(20_000);
     expect([a.job.term.end, b.job.term.isValid()]).toEqual(['released', true]);
   });
@@ -109,7 +109,7 @@ describe('a term', () => {
   it('is over when its record cannot be read, which concerns no other job', async () => {
     const [a] = await world.leaderAndFollower();
     const other = a.compete('other');
-    world.server.spoil('job');
+    world.server.spoil('job:job');
     await world.clock.advance(30_000);
     expect(world.story.slice(1)).toEqual(['3000 a lost job: preempted']);
     expect([other.term.isValid(), a.store.writes.length]).toEqual([true, 2]);
@@ -174,7 +174,7 @@ describe('a record of an older incarnation', () => {
     void a.job.election.withdraw('unregistered');
     world.server.restart(world.server.snapshot());
     await world.clock.advance(5_000);
-    expect(a.replica.find('job')).toBeUndefined();
+    expect(a.replica.find('job:job')).toBeUndefined();
     const again = a.compete('job');
     await world.clock.advance(20_000);
     expect(again.term.predecessor.lostLeader).toBe('a');
@@ -227,7 +227,7 @@ describe('an orphan', () => {
     await world.clock.advance(100);
     b.store.isCut = true;
     world.server.loseData(before);
-    c.replica.syncNow();
+    c.replica.context.syncNow();
     await world.clock.advance(20_000);
     expect(world.story.at(2)).toBe('13000 b lost job: expired');
   });

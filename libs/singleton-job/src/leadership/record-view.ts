@@ -1,8 +1,7 @@
+import { type Clock } from '../base/time/clock.js';
 import { leaseOf, ttlOf, replicaOf } from '../store/lease-id.js';
 import * as decide from './decide.js';
 import { ABSENT, type JobRecord, type LeaderFields, type ObservedRecord } from './record.js';
-import { type Replica } from './replica.js';
-import { type TermHandle } from './term.js';
 import { type StoreView } from './view.js';
 
 /** What a new leader finds. */
@@ -41,9 +40,9 @@ export class RecordView {
   /** The last replica that the record has named, this one included. Undefined: it has named none. */
   #lastLeader: string | undefined;
   /** The last term of this replica that is over. A run that outlives the term still sets its fields. */
-  lastTerm: TermHandle | undefined;
+  #lastTerm: decide.TermFields | undefined;
 
-  constructor(private readonly replica: Replica) {}
+  constructor(private readonly context: { readonly clock: Clock; readonly storeView: StoreView }) {}
 
   observe({ revision, value, isUnreadable }: ObservedRecord, sequence: number): void {
     this.#firstRevision ??= revision;
@@ -52,10 +51,20 @@ export class RecordView {
     this.sequence = sequence;
     if (value === undefined) return;
     if (value.fencingToken !== undefined) this.#lastValue = value;
-    this.replica.storeView.noteTime(value.fencingToken ?? 0);
+    this.context.storeView.noteTime(value.fencingToken ?? 0);
     if (value.holder === undefined) return;
     this.#lastLeader = replicaOf(value.holder);
-    this.replica.storeView.noteTtl(ttlOf(leaseOf(value.holder)));
+    this.context.storeView.noteTtl(ttlOf(leaseOf(value.holder)));
+  }
+
+  /** A term of this replica is over. */
+  termEnded(term: decide.TermFields): void {
+    this.#lastTerm = term;
+  }
+
+  /** What earlier leaders have left, with what this replica remembers of its own last term. */
+  leftBehind(value: JobRecord): LeaderFields {
+    return decide.leftBehind(value, this.#lastTerm);
   }
 
   /** A write has the answer of this sequence, and may have changed the record or not. */
@@ -72,12 +81,12 @@ export class RecordView {
 
   /** Where this replica has no term of it: an orphan names one. */
   get ownership(): ReturnType<typeof decide.ownership> {
-    return decide.ownership(this.last, this.replica.storeView);
+    return decide.ownership(this.last, this.context.storeView);
   }
 
   /** The living replica that leads by it, where this one has no term of it. */
   get leader(): string | undefined {
-    const { clock, storeView } = this.replica;
+    const { clock, storeView } = this.context;
     const { holder } = this.last.value ?? {};
     if (holder === undefined || this.ownership !== 'held' || clock.now() >= storeView.endsAt(leaseOf(holder)))
       return undefined;
@@ -86,22 +95,22 @@ export class RecordView {
 
   /** Until then, by the monotonic clock, no replica may take it. -Infinity: it may be taken. */
   graceEndsAt(ttlMs: number): number {
-    const { clock, storeView } = this.replica;
+    const { clock, storeView } = this.context;
     return decide.graceEndsAt(this.last, storeView, { now: clock.now(), storeNow: storeView.storeNow(), ttlMs });
   }
 
   /** What a take now finds. */
   predecessor(): Predecessor {
-    const { storeView } = this.replica;
+    const { storeView } = this.context;
     const { value } = this.last;
     const takenAt = storeView.storeNow();
-    const because = reasonOf(value, storeView);
-    const after = this.#lastLeader;
-    const isOwn = after === storeView.replicaId && this.lastTerm !== undefined;
-    const lostLeader = this.#lastValue.holder !== undefined && !isOwn ? after : undefined;
-    const left = decide.leftBehind(this.#lastValue, this.lastTerm);
+    const reason = reasonOf(value, storeView);
+    const leader = this.#lastLeader;
+    const isOwn = leader === storeView.replicaId && this.#lastTerm !== undefined;
+    const lostLeader = this.#lastValue.holder !== undefined && !isOwn ? leader : undefined;
+    const fields = this.leftBehind(this.#lastValue);
     const claimsLostUntil = decide.claimsLostUntil(this.last, storeView, takenAt);
-    return { reason: because, leader: after, record: value, fields: left, lostLeader, claimsLostUntil, takenAt };
+    return { reason, leader, record: value, fields, lostLeader, claimsLostUntil, takenAt };
   }
 
   /**
@@ -109,7 +118,7 @@ export class RecordView {
    * met, so that it grows also after a loss of data.
    */
   nextFencingToken(): number {
-    const { storeView } = this.replica;
+    const { storeView } = this.context;
     return Math.max((this.#lastValue.fencingToken ?? 0) + 1, storeView.latestTime + 1, storeView.storeNow());
   }
 }

@@ -36,7 +36,7 @@ describe('the deadline of a leader', () => {
     const reports = { takeReports: (): object[] => [], update: () => undefined, close: () => Promise.resolve() };
     const a = await world.leader({ heartbeatThread: reports as never });
     const kept = {
-      incarnation: a.replica.storeView.incarnation.id,
+      incarnation: a.replica.context.storeView.incarnation.id,
       id: 'a.1@10000',
       sent: { now: 8_000, wall: Infinity },
     };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { useCoreReplicas, type WatchedStore } from '../../../../test/support/core-replicas.js';
 import { type StoreListener } from '../store/store.js';
+import { jobRecord } from './record.js';
 
 const world = useCoreReplicas();
 
@@ -54,13 +55,13 @@ describe('the requests of a replica', () => {
 
   it('note nothing in the store, and keep no lease, where a replica only reads', async () => {
     const a = world.add('a');
-    const read = a.replica.read(['job'], 5_000);
+    const read = a.replica.read(['job:job'], 5_000);
     await world.clock.advance(10_000);
-    await expect(read).resolves.toEqual(new Map([['job', { revision: 0, value: undefined }]]));
+    await expect(read).resolves.toEqual(new Map([['job:job', { revision: 0, value: undefined }]]));
     const { noted, leases } = world.server.snapshot();
     expect([noted, leases]).toEqual([undefined, new Map()]);
     a.store.isCut = true;
-    const unanswered = a.replica.read(['job'], 5_000);
+    const unanswered = a.replica.read(['job:job'], 5_000);
     await world.clock.advance(5_000);
     await expect(unanswered).resolves.toBeUndefined();
   });
@@ -68,7 +69,7 @@ describe('the requests of a replica', () => {
   it('do not read after an outage what no caller waits for any more', async () => {
     const a = await world.leader();
     a.store.isCut = true;
-    void a.replica.read(['other'], 1_000);
+    void a.replica.read(['other:job'], 1_000);
     void a.compete('lock', 'lock').election.withdraw('unregistered');
     await world.clock.advance(1_000);
     a.store.isCut = false;
@@ -80,7 +81,7 @@ describe('the requests of a replica', () => {
   it('read again what was answered with other data', async () => {
     const a = await world.leader();
     world.server.restart();
-    const read = a.replica.read(['other'], 1_000);
+    const read = a.replica.read(['other:job'], 1_000);
     await world.clock.advance(1_000);
     await expect(read).resolves.toHaveProperty('size', 1);
   });
@@ -106,13 +107,13 @@ describe('the requests of a replica', () => {
     a.store.syncs = [];
     report(a.store.listener);
     await world.clock.advance(0);
-    expect(a.store.syncs.map(({ read }) => read)).toEqual([names]);
+    expect(a.store.syncs.map(({ read }) => read)).toEqual([names.map(jobRecord)]);
   });
 });
 
 describe('a leader and a waiting caller look at once, and followers not all at once, after', () => {
   it.each([
-    ['a message for the job', 3_900, ['job']],
+    ['a message for the job', 3_900, ['job:job']],
     ['a message for all', 3_900, '*'],
     ['the end of the lease', 9_989, undefined],
   ] as const)('%s', async (_what, passedMs, names) => {
@@ -127,7 +128,7 @@ describe('a leader and a waiting caller look at once, and followers not all at o
     await world.clock.advance(2.9);
     expect([a, b, c].map(({ store }) => store.syncs.length > 0)).toEqual([true, true, false]);
     await world.clock.advance(1.1);
-    expect(c.store.syncs.map(({ read }) => read)).toEqual([['job']]);
+    expect(c.store.syncs.map(({ read }) => read)).toEqual([['job:job']]);
   });
 });
 
@@ -239,7 +240,7 @@ describe('an answer', () => {
     };
     a.job.election.stepDown('rebalance', 20);
     await world.clock.advance(0);
-    void a.replica.read(['job'], 1_000);
+    void a.replica.read(['job:job'], 1_000);
     await world.clock.advance(50);
     expect([a.job.terms.length, a.job.term.end]).toEqual([2, undefined]);
   });
@@ -281,7 +282,7 @@ describe('a lock', () => {
     await world.clock.advance(0);
     await lock.election.withdraw('unregistered');
     const { fencingToken, holder } = lock.term;
-    const incarnation = a.replica.storeView.incarnation.id;
+    const incarnation = a.replica.context.storeView.incarnation.id;
     expect([holder, world.record('lock')]).toEqual(['a.2@20000#2', { fencingToken, incarnation }]);
   });
 });

@@ -14,12 +14,10 @@ function setup() {
   confirm();
   const story: string[] = [];
   const heartbeatThread = { takeReports: (): void => undefined };
-  const leases = { nextHolder: () => 'a.1@10000#1' };
+  const parts = { name: 'job:job', holder: 'a.1@10000#1', fencingToken: 7, fields: {}, lease } as const;
   const storeView = new StoreView('a', clock);
-  const replica = { clock, storeView, leases, heartbeatThread, syncNow: () => story.push('doubted') };
-  const observed = { nextFencingToken: () => 7, predecessor: () => ({}) };
-  const election = { name: 'job:job', candidate: {}, replica, observed, enqueue: () => story.push('changed') };
-  const term = new Term(election as never, lease);
+  const context = { clock, storeView, heartbeatThread, syncNow: () => story.push('doubted') };
+  const term = new Term({ ...parts, predecessor: {} as never }, context as never, () => story.push('changed'));
   /** What a promise has settled to by now. */
   const soFar = <T>(promise: Promise<T>) => Promise.race([promise, clock.afterIo().then(() => 'pending')]);
   return { clock, lease, confirm, term, story, heartbeatThread, soFar };

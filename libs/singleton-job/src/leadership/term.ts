@@ -1,8 +1,11 @@
 import { type Reason } from '../base/events/events.js';
 import { instant, type Instant } from '../base/time/clock.js';
-import { type Election } from './election.js';
+import { type Holder } from '../store/lease-id.js';
+import { type LeadershipContext } from './context.js';
+import { type TermFacts } from './decide.js';
 import { isBefore, type Lease } from './lease.js';
 import { type Order, Orders, RELEASING } from './orders.js';
+import { type Predecessor } from './record-view.js';
 import { type JobRecord, type LeaderFields, type ObservedRecord, contains } from './record.js';
 
 /** A term writes what can wait so often, all terms of a replica in one request. */
@@ -11,10 +14,31 @@ const SAVE_MS = 10_000;
 /** How a term ended: released, taken by another holder, or not confirmed in time. */
 export type TermEnd = 'released' | 'preempted' | 'expired';
 
+/** What a take decides. */
+export interface TermParts {
+  /** Name of the record. */
+  readonly name: string;
+  /** What the record names while this replica leads by it. No other term ever has the same one. */
+  readonly holder: Holder;
+  /** Larger than that of every earlier term of the job. */
+  readonly fencingToken: number;
+  /** What earlier leaders have left. */
+  readonly predecessor: Predecessor;
+  readonly fields: LeaderFields;
+  readonly lease: Lease;
+}
+
+interface Release {
+  readonly reason: Reason<'leadershipReleased'>;
+  readonly standBackMs: number;
+  /** Since when, by the monotonic clock, no run starts any more. */
+  readonly at: number;
+}
+
 interface Save {
   readonly settle: (isSaved: boolean) => void;
-  /** The fields before a claim. */
-  readonly undo: LeaderFields | undefined;
+  /** Of a claim: they become fields of the term when the record shows them. */
+  readonly claimed?: LeaderFields | undefined;
 }
 
 /**
@@ -32,58 +56,62 @@ export type TermHandle = Readonly<
 /**
  * One uninterrupted leadership of this replica, from the take on, which may fail. What the record should say is set
  * here, and the election writes it.
- *
- * The fields are made from top to bottom, after the parameters of the constructor (`useDefineForClassFields` is false),
- * and each may read those above it: `fields` needs `predecessor`, and `orders` needs `holder` and
- * `predecessor`. So their order is part of the code.
  */
-export class Term {
-  /** Name of the record. */
-  readonly name = this.election.name;
-  /** What the record names while this replica leads by it. No other term ever has the same one. */
-  readonly holder = this.election.replica.leases.nextHolder(this.lease);
-  /** Larger than that of every earlier term of the job. */
-  readonly fencingToken = this.election.observed.nextFencingToken();
-  /** What earlier leaders have left. */
-  readonly predecessor = this.election.observed.predecessor();
-  /** When the take was applied, by both clocks. Before {@link begin} it is when the take was decided. */
-  startedAt = instant(this.election.replica.clock);
+export class Term implements TermFacts {
+  readonly name: string;
+  readonly holder: Holder;
+  readonly fencingToken: number;
+  readonly predecessor: Predecessor;
+  readonly lease: Lease;
   /**
    * The leader's fields as the record should have them. A run that outlives the term still sets its own, and the next
    * write has them.
    */
-  fields: LeaderFields = this.election.candidate.inherit?.(this.predecessor) ?? {};
+  fields: LeaderFields;
+  /** When the take was applied, by both clocks. Before {@link begin} it is when the take was decided. */
+  startedAt: Instant;
   /**
-   * When the oldest change of `own` was made that the record may lack, by the monotonic clock. Infinity: the record
+   * When the oldest change of `fields` was made that the record may lack, by the monotonic clock. Infinity: the record
    * lacks nothing. -Infinity: the record must be written again.
    */
   #unsavedAt = Infinity;
   /** What the last write carries, and when it left. When the record shows it, these saves are done. */
-  #sent: { readonly own: LeaderFields; readonly saves: readonly Save[]; readonly at: number } | undefined;
+  #sent: { readonly fields: LeaderFields; readonly saves: readonly Save[]; readonly at: number } | undefined;
   /** The command that is being answered, and those that are done. */
-  readonly orders = new Orders(this.holder, this.predecessor.record?.command);
+  readonly orders: Orders;
   /**
-   * In a new incarnation, until the record has been written again: the deadline from before, and the record as seen
+   * In a new incarnation, until the record has been written again: the deadline from before, and the record as observed
    * before.
    */
   reclaim: { readonly by: Instant; readonly before: ObservedRecord } | undefined;
-  /** Why it is released, and since when, by the monotonic clock: no run starts any more. Undefined: it is not. */
-  release:
-    { readonly reason: Reason<'leadershipReleased'>; readonly standBackMs: number; readonly at: number } | undefined;
+  /** Why it is released. Undefined: it is not. */
+  release: Release | undefined;
   /** How it ended. Undefined until then. */
   end: TermEnd | undefined;
   readonly #ending = new AbortController();
   /** Aborts when the term is over, for any reason. */
-  readonly signal: AbortSignal = this.#ending.signal;
+  readonly signal: AbortSignal;
   /** Callers of {@link save}, until the record shows their fields. While there is one, a write is due at once. */
   #saves: readonly Save[] = [];
   /** Callers of {@link untilValid} that wait for the answer to the next sync, or for the end of the term. */
   #waiters: (() => void)[] = [];
 
   constructor(
-    private readonly election: Election,
-    readonly lease: Lease,
-  ) {}
+    { name, holder, fencingToken, predecessor, fields, lease }: TermParts,
+    private readonly context: Pick<LeadershipContext, 'clock' | 'storeView' | 'heartbeatThread' | 'syncNow'>,
+    /** The election looks at the term, now or at a time by the monotonic clock. */
+    private readonly enqueue: (at?: number) => void,
+  ) {
+    this.name = name;
+    this.holder = holder;
+    this.fencingToken = fencingToken;
+    this.predecessor = predecessor;
+    this.fields = fields;
+    this.lease = lease;
+    this.startedAt = instant(context.clock);
+    this.orders = new Orders(holder, predecessor.record?.command);
+    this.signal = this.#ending.signal;
+  }
 
   // ---- What its candidate asks
 
@@ -94,7 +122,7 @@ export class Term {
 
   /** The time of the store. */
   storeNow(): number {
-    return this.election.replica.storeView.storeNow();
+    return this.context.storeView.storeNow();
   }
 
   /**
@@ -102,7 +130,7 @@ export class Term {
    * too short.
    */
   storeNowAtMost(): number {
-    return this.election.replica.storeView.storeNowAtMost();
+    return this.context.storeView.storeNowAtMost();
   }
 
   /**
@@ -110,12 +138,12 @@ export class Term {
    * sync leaves at once.
    */
   isValid(): boolean {
-    const { replica } = this.election;
+    const { clock, heartbeatThread } = this.context;
     if (this.end !== undefined) return false;
-    if (isBefore(replica.clock, this.deadline)) return true;
-    replica.heartbeatThread?.takeReports();
-    if (isBefore(replica.clock, this.deadline)) return true;
-    replica.syncNow();
+    if (isBefore(clock, this.deadline)) return true;
+    heartbeatThread?.takeReports();
+    if (isBefore(clock, this.deadline)) return true;
+    this.context.syncNow();
     return false;
   }
 
@@ -130,28 +158,32 @@ export class Term {
   set(fields: LeaderFields): void {
     this.fields = { ...this.fields, ...fields };
     if (this.#unsavedAt < Infinity) return;
-    this.#unsavedAt = this.election.replica.clock.now();
-    this.election.enqueue(this.saveAt);
+    this.#unsavedAt = this.context.clock.now();
+    this.enqueue(this.saveAt);
   }
 
   /**
-   * {@link save} before a run starts. Resolves to false, with the fields as before, if the record shows a pause first.
+   * Fields that the record gets at once, before a run starts. Resolves to true when the record and the term have them,
+   * and to false if the record shows a pause first, or the term ends.
    */
   claim(fields: LeaderFields): Promise<boolean> {
-    const { lastScheduledAt, run, versions } = this.fields;
-    return this.save(fields, { lastScheduledAt, run, versions });
+    return this.#save(fields);
   }
 
   /**
    * Fields that the record gets at once. Resolves to true when the record has them, and to false when the term is over
-   * before. `undo`: of a claim.
+   * before.
    */
-  save(fields: LeaderFields, undo?: LeaderFields): Promise<boolean> {
+  save(fields: LeaderFields): Promise<boolean> {
     this.set(fields);
+    return this.#save();
+  }
+
+  #save(claimed?: LeaderFields): Promise<boolean> {
     if (this.end !== undefined) return Promise.resolve(false);
     return new Promise<boolean>((settle) => {
-      this.#saves = [...this.#saves, { settle, undo }];
-      this.election.enqueue();
+      this.#saves = [...this.#saves, { settle, claimed }];
+      this.enqueue();
     });
   }
 
@@ -159,7 +191,7 @@ export class Term {
 
   /** The take was applied. The record lacks what it left out. */
   begin(): void {
-    this.startedAt = instant(this.election.replica.clock);
+    this.startedAt = instant(this.context.clock);
     this.set({});
   }
 
@@ -171,19 +203,31 @@ export class Term {
     return this.#saves.length > 0 ? -Infinity : (Math.floor(this.#unsavedAt / SAVE_MS) + 1) * SAVE_MS;
   }
 
+  /** What is claimed, and neither shown by the record nor refused. */
+  get claimed(): LeaderFields {
+    return Object.assign({}, ...this.#saves.map(({ claimed }) => claimed)) as LeaderFields;
+  }
+
   /** The fields leave now. */
   markSent(): void {
-    this.#sent = { own: this.fields, saves: this.#saves, at: this.election.replica.clock.now() };
+    this.#sent = this.#asOf(this.context.clock.now());
+  }
+
+  #asOf(at: number) {
+    return { fields: { ...this.fields, ...this.claimed }, saves: this.#saves, at };
   }
 
   /** The record as it is. What changed while a write was under way is not in it yet. */
   onRecord(value: JobRecord): void {
-    const all = { own: this.fields, saves: this.#saves, at: Infinity };
-    const sent = [all, this.#sent].find((one) => one !== undefined && contains(value, one.own));
+    const sent = [this.#asOf(Infinity), this.#sent].find((one) => one !== undefined && contains(value, one.fields));
     if (sent === undefined) return;
     this.#unsavedAt = sent.at;
-    this.#saves = this.#saves.filter((save) => !sent.saves.includes(save));
-    for (const { settle } of sent.saves) settle(true);
+    const saved = this.#saves.filter((save) => sent.saves.includes(save));
+    this.#saves = this.#saves.filter((save) => !saved.includes(save));
+    for (const { settle, claimed } of saved) {
+      this.fields = { ...this.fields, ...claimed };
+      settle(true);
+    }
   }
 
   /**
@@ -192,6 +236,16 @@ export class Term {
   incarnationChanged(before: ObservedRecord): void {
     this.reclaim ??= { by: this.deadline, before };
     this.#unsavedAt = -Infinity;
+  }
+
+  /** The record names the term in this incarnation. */
+  reclaimed(): void {
+    this.reclaim = undefined;
+  }
+
+  /** No run starts any more. */
+  beginRelease(reason: Release['reason'], standBackMs: number): void {
+    this.release = { reason, standBackMs, at: this.context.clock.now() };
   }
 
   /** Carries out the command whose answer the record shows. */
@@ -213,15 +267,14 @@ export class Term {
 
   /**
    * The record shows a pause, or the replica closes, or the term is over, or is released without an answer. What was
-   * claimed is not run.
+   * claimed is not run, and what was sent of it is written over.
    */
   refuseClaims(): void {
-    for (const { undo, settle } of this.#saves) {
-      if (undo === undefined) continue;
-      this.set(undo);
-      settle(false);
-    }
-    this.#saves = this.#saves.filter(({ undo }) => undo === undefined);
+    const refused = this.#saves.filter(({ claimed }) => claimed !== undefined);
+    if (refused.length === 0) return;
+    this.#saves = this.#saves.filter(({ claimed }) => claimed === undefined);
+    this.set({});
+    for (const { settle } of refused) settle(false);
   }
 
   /** A sync was answered. */

@@ -1,6 +1,7 @@
-import { type Store, type Write } from '../store/store.js';
+import { type Write } from '../store/store.js';
+import { type LeadershipContext } from './context.js';
 import { type JobRecord } from './record.js';
-import { type Replica } from './replica.js';
+import { type Requests } from './requests.js';
 
 /** Between two writes of a record that were not carried out. */
 const FIRST_DELAY_MS = 250;
@@ -13,7 +14,6 @@ interface RecordWrite {
   readonly until: number;
   /** Other replicas are to look at it now. */
   readonly isPublished: boolean;
-  /** Called in a turn. */
   readonly answered: (answer: WriteAnswer) => void;
 }
 
@@ -32,20 +32,27 @@ export interface WriteAnswer {
   readonly sequence: number;
 }
 
-/** What a replica writes. All writes of a turn leave in one request for each `until`. */
+/** What a replica writes. All writes of a pass leave in one request for each `until`. */
 export class Outbox {
-  /** The writes of the turn under way, which leave at its end. */
-  readonly writes: RecordWrite[] = [];
+  /** The writes of the pass under way, which leave at its end. */
+  #writes: RecordWrite[] = [];
   /** The requests that were sent and have neither been answered nor failed. */
   readonly #open = new Set<Promise<void>>();
 
   constructor(
-    private readonly replica: Replica,
-    private readonly store: Pick<Store, 'publish'>,
+    private readonly context: LeadershipContext,
+    private readonly requests: Requests,
+    /** Takes in an answer, and reconciles. */
+    private readonly answered: (answer: () => void) => void,
   ) {}
 
+  add(write: RecordWrite): void {
+    this.#writes.push(write);
+  }
+
   send(): void {
-    const all = this.writes.splice(0);
+    const all = this.#writes;
+    this.#writes = [];
     for (const until of new Set(all.map((write) => write.until))) {
       const writes = all.filter((write) => write.until === until);
       const open = this.#send(until, writes).finally(() => this.#open.delete(open));
@@ -59,18 +66,17 @@ export class Outbox {
   }
 
   async #send(until: number, writes: readonly RecordWrite[]): Promise<void> {
-    const { storeView, heartbeat, observer } = this.replica;
+    const { storeView, heartbeat, outages } = this.context;
     const incarnation = storeView.incarnation.id;
     let revisions: readonly (number | undefined)[] = [];
     let failure: unknown;
     try {
-      const request = { incarnation, until, writes: writes.map(({ ask }) => ask) };
-      revisions = [...(await this.replica.send((store) => store.compareAndSet(request)))];
+      revisions = await this.requests.compareAndSet({ incarnation, until, writes: writes.map(({ ask }) => ask) });
     } catch (error) {
       failure = error ?? 'no reason';
     }
-    this.replica.reconcileAll(() => {
-      observer.wrote?.(failure);
+    this.answered(() => {
+      outages.wrote(failure);
       const sequence = heartbeat.nextSequence();
       // an answer that was under way while the incarnation changed says nothing about the data of now
       const ofNow = incarnation === storeView.incarnation.id ? revisions : [];
@@ -79,9 +85,7 @@ export class Outbox {
     const names = writes.flatMap(({ ask, isPublished }, index) =>
       isPublished && (failure ?? revisions[index]) !== undefined ? ask.name : [],
     );
-    const publish = async (): Promise<void> => this.store.publish?.(names);
-    // a failure of a message is no failure of anything else
-    if (names.length > 0) publish().catch(() => undefined);
+    if (names.length > 0) this.requests.publish(names);
   }
 }
 

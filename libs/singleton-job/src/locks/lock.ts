@@ -106,7 +106,7 @@ export class Lock implements Candidate {
     const election = this.#election;
     if (this.#term === term) this.owner = undefined;
     if (election.term === term)
-      election.stepDown('stepped-down', this.parts.replica.storeView.replicas > 1 ? SHARE_MS : 0);
+      election.stepDown('stepped-down', this.parts.replica.context.storeView.replicas > 1 ? SHARE_MS : 0);
     election.enqueue();
     return this.#looked.until(() => this.#isReleased(term), ANSWER_MS);
   }
@@ -123,7 +123,7 @@ export class Lock implements Candidate {
     const record = observed.sequence > since ? observed.fresh : undefined;
     if (term !== undefined || !this.isIdle) return null;
     // without an answer for so long, the holder may be gone
-    if (record !== undefined && leader !== undefined && replica.leases.get(this.ttlMs)?.isValid(replica.clock))
+    if (record !== undefined && leader !== undefined && replica.context.leases.get(this.ttlMs)?.isValid(replica.clock))
       return null;
     if (record?.isUnreadable) return this.#unknown(unreadable(this.name, storeName));
     const graceMs = observed.graceEndsAt(this.ttlMs) - replica.clock.now();

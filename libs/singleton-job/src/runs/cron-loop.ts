@@ -112,7 +112,7 @@ export class CronLoop {
     const { lastScheduledAt: after } = fields;
     if (after === undefined) return;
     if (after - takenAt > MAX_EARLY_MS)
-      notify('warning', claimsAhead(job.name, new Date(after), this.#handled < after, replica.storeName));
+      notify('warning', claimsAhead(job.name, new Date(after), this.#handled < after, replica.context.storeName));
     if (claimsLostUntil > after) this.#report('data-lost', after, claimsLostUntil);
     if (claimsLostUntil > after || changeOf(this.schedule, predecessor) !== 'times') return;
     // what was due then, not what the new schedule would have had
@@ -167,7 +167,7 @@ export class CronLoop {
   #warnIfAhead(due: number, aheadMs: number): void {
     const { job, notify, replica } = this.parts;
     if (aheadMs > 0 && !this.#isAhead)
-      notify('warning', clockAhead(job.name, new Date(due), aheadMs, [replica.id, replica.storeName]));
+      notify('warning', clockAhead(job.name, new Date(due), aheadMs, [replica.id, replica.context.storeName]));
     this.#isAhead = aheadMs > 0;
   }
 

@@ -26,6 +26,7 @@ export class JobRunner implements Candidate {
   readonly job = this.parts.job;
   readonly name = jobRecord(this.job.name);
   readonly ttlMs = this.job.lockExpiryMs;
+  readonly schedule = this.job.schedule.description;
   /** The run in flight, and the last one. */
   readonly runs = new SingleFlight(this.parts);
   /** Undefined: it does not compete for the job, which is disabled or not started yet. */

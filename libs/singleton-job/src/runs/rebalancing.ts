@@ -36,7 +36,7 @@ export class Rebalancing {
   /** Releases one job each round, until it is stopped. */
   start(): void {
     // at different times on each replica: it sees what the others have released
-    this.#timer = this.replica.clock.setTimer(ROUND_MS * (1 + 0.2 * this.replica.random()), () => {
+    this.#timer = this.replica.clock.setTimer(ROUND_MS * (1 + 0.2 * this.replica.context.random()), () => {
       this.start();
       this.#giveOne();
     });
@@ -58,7 +58,7 @@ export class Rebalancing {
     const [to, least] = [...loads].reduce((one, other) => (other[1] < one[1] ? other : one), [replica.id, Infinity]);
     if ((loads.get(replica.id) ?? 0) - least < LEAST_DIFFERENCE) return;
     const movable = this.runners().filter(isMovable);
-    const { election } = movable[Math.floor(replica.random() * movable.length)] ?? {};
+    const { election } = movable[Math.floor(replica.context.random() * movable.length)] ?? {};
     if (election?.term === undefined) return;
     election.term.set({ handover: { at: election.term.storeNow(), to } });
     election.stepDown('rebalance');

@@ -1,16 +1,18 @@
 import { expect, it } from '@jest/globals';
 import { type Notify } from '../base/events/events.js';
 import { ManualClock } from '../testing/manual-clock.js';
-import { Reports } from './reports.js';
+import { ElectionEvents } from './election-events.js';
+import { Outages } from './outages.js';
 
-function reportsTo(notify: Notify): Reports {
-  return new Reports({ clock: new ManualClock(), notify, storeName: 'Redis', scheduleOf: () => undefined });
+function eventsTo(notify: Notify): ElectionEvents {
+  const outages = new Outages(new ManualClock(), notify);
+  return new ElectionEvents({ name: 'tick:job' } as never, { notify, outages, storeName: 'Redis' });
 }
 
 it('An error of an election is a warning of its job', () => {
   const warnings: unknown[] = [];
   const error = new Error('wrong');
-  reportsTo((_event, warning) => warnings.push(warning)).failed({ name: 'tick:job' } as never, error);
+  eventsTo((_event, warning) => warnings.push(warning)).failed(error);
   expect(warnings).toMatchObject([{ code: 'RUNNER_FAILED', job: 'tick', error }]);
 });
 
@@ -19,10 +21,9 @@ it.each([
   [8, 'resumed'],
 ])('A pause of time 7 that a record of revision %s does not show is %s', (revision, reason) => {
   const reported: unknown[] = [];
-  const reports = reportsTo((event, payload) => reported.push([event, Reflect.get(payload, 'reason')]));
-  const election = { name: 'tick:job', candidate: {}, isWanted: true };
-  reports.reconciled({ ...election, observed: { last: { revision: 7 } }, pausedAt: 7 } as never);
-  reports.reconciled({ ...election, observed: { last: { revision } } } as never);
+  const events = eventsTo((event, payload) => reported.push([event, Reflect.get(payload, 'reason')]));
+  events.status({ revision: 7, value: { pausedAt: 7 } }, false, undefined);
+  events.status({ revision, value: undefined }, false, undefined);
   expect(reported).toEqual([
     ['jobPaused', undefined],
     ['jobResumed', reason],

@@ -1,0 +1,80 @@
+import { unreadable } from '../base/errors/store.error.js';
+import { type JobEvents } from '../base/events/events.js';
+import { runnerFailed, scheduleDiffers } from '../base/events/warnings.js';
+import { replicaOf } from '../store/lease-id.js';
+import { type Candidate } from './candidate.js';
+import { type LeadershipContext } from './context.js';
+import { jobOf, labelOf, type ObservedRecord } from './record.js';
+
+type TermEvent = 'leadershipGained' | 'leadershipLost' | 'leadershipReleased';
+
+/** The events of one election, each once. Those of a lock are of the store only. */
+export class ElectionEvents {
+  readonly #job: string | undefined;
+  /** The schedule of a leader that was reported to differ. */
+  #otherSchedule: string | undefined;
+  /** The replica that was reported to lead. */
+  #leader: string | undefined;
+  /** Since when the job was reported to be paused. */
+  #pausedAt: number | undefined;
+
+  constructor(
+    private readonly candidate: Candidate,
+    private readonly context: Pick<LeadershipContext, 'notify' | 'outages' | 'storeName'>,
+  ) {
+    this.#job = jobOf(candidate.name);
+  }
+
+  ofTerm<E extends TermEvent>(event: E, fencingToken: number, rest: Omit<JobEvents[E], 'job' | 'fencingToken'>): void {
+    const job = this.#job;
+    if (job !== undefined) this.context.notify(event, { job, fencingToken, ...rest } as JobEvents[E]);
+  }
+
+  failed(error: unknown): void {
+    this.context.notify('warning', runnerFailed(labelOf(this.candidate.name), error));
+  }
+
+  /** The store has answered. `isLeading`: this replica leads by the record. */
+  observed(record: ObservedRecord, isLeading: boolean): void {
+    const { name } = this.candidate;
+    const { outages, storeName } = this.context;
+    if (record.isUnreadable === true) {
+      outages.report(unreadable(name, storeName), labelOf(name));
+      return;
+    }
+    outages.allowed(labelOf(name));
+    if (!isLeading) this.#compareSchedule(record);
+  }
+
+  /** Whom this replica follows, and whether the job is paused. `followed` is undefined while it leads. */
+  status(last: ObservedRecord, isLeading: boolean, leader: string | undefined): void {
+    const job = this.#job;
+    // a record that cannot be read says nothing of a pause
+    if (job === undefined || last.isUnreadable === true) return;
+    const { notify } = this.context;
+    const followed = isLeading ? undefined : (leader ?? this.#leader);
+    if (followed !== undefined && followed !== this.#leader) notify('leaderChanged', { job, leader: followed });
+    this.#leader = followed;
+    const [before, pausedAt] = [this.#pausedAt, last.value?.pausedAt];
+    if (pausedAt === before) return;
+    this.#pausedAt = pausedAt;
+    // another pause may have begun meanwhile. If no replica has written since: the record is older than the pause, or
+    // gone
+    const reason = last.revision <= (before ?? 0) ? 'data-lost' : 'resumed';
+    // an older record may show an older pause: then the job does not run again
+    if (before !== undefined && (reason === 'resumed' || pausedAt === undefined))
+      notify('jobResumed', { job, pausedAt: new Date(before), reason });
+    if (pausedAt !== undefined) notify('jobPaused', { job, pausedAt: new Date(pausedAt) });
+  }
+
+  /** During a deploy of a change, or for ever if two applications have one project name. */
+  #compareSchedule({ value }: ObservedRecord): void {
+    const { holder, schedule: theirs } = value ?? {};
+    const mine = this.candidate.schedule;
+    const job = this.#job;
+    if (job === undefined || holder === undefined || theirs === undefined || mine === undefined) return;
+    if (theirs === mine || theirs === this.#otherSchedule) return;
+    this.#otherSchedule = theirs;
+    this.context.notify('warning', scheduleDiffers(job, mine, theirs, replicaOf(holder)));
+  }
+}
