@@ -119,8 +119,9 @@ export class Rules {
   /** Its clock was set ahead, and in an incarnation that goes on. */
   #aheadAt = -Infinity;
   #jumpedAheadAt = -Infinity;
-  /** Its clock was first set back. */
+  /** When its clock was first set back, and the latest time that it had shown before. */
   #setBackAt = Infinity;
+  #setBackFrom = -Infinity;
   /** Lost in a restart that not all can notice. */
   #hiddenLossAt = -Infinity;
   /** A server of before has come back. Only these notice, who have met another one in between. */
@@ -132,7 +133,7 @@ export class Rules {
   readonly #passedOver = new Map<string, Settled & { readonly name: string }>();
   /** When a holder first wrote in this incarnation. */
   readonly #wroteAt = new Map<string, number>();
-  /** Of an occurrence: by which term, and how far the wall clock of its process was ahead. */
+  /** Of an occurrence: by which term, and how far it was ahead of the latest time of the store. */
   readonly #starts = new Map<string, readonly [by: Led, aheadMs: number]>();
   #wasLocked = true;
   // what callers wanted
@@ -367,7 +368,8 @@ export class Rules {
       const first = this.#starts.get(key);
       this.world.say(process.id, 'RUNS', key);
       this.#settled(info.job, occurrence - 1, occurrence);
-      this.#starts.set(key, [led, process.clock.aheadMs]);
+      const storeTime = Math.max(this.world.server.time, this.#setBackFrom);
+      this.#starts.set(key, [led, occurrence - storeTime]);
       const isExcused = first === undefined || this.#mayStartAgain(name, occurrence, first, led);
       this.#check('S3', isExcused, `${key} started twice, by ${String(first?.[0].process.id)} and ${process.id}`);
     } else if (kind === 'interval') {
@@ -454,7 +456,10 @@ export class Rules {
 
   /** `isUnseen`: in an incarnation that goes on. */
   clockJumped(ms: number, isUnseen = true): void {
-    if (ms < 0) this.#setBackAt = Math.min(this.#setBackAt, this.#t);
+    if (ms < 0) {
+      this.#setBackAt = Math.min(this.#setBackAt, this.#t);
+      this.#setBackFrom = Math.max(this.#setBackFrom, this.world.server.time - ms);
+    }
     if (ms > 0) this.#aheadAt = this.#t;
     if (ms > 0 && isUnseen) this.#jumpedAheadAt = this.#t;
   }
@@ -628,7 +633,7 @@ export class Rules {
     return this.#excuse({
       'a run, by two leaders': ledBeside(first, again),
       'claim lost, by a server without a new id': isLost && this.#isHiddenFrom(again.process),
-      'claim lost, of a leader whose clock was ahead': isLost && aheadMs > again.process.clock.aheadMs,
+      'claim lost, of a leader whose clock was ahead': isLost && aheadMs > 0,
       'claim lost, and the clock of the store set back before the process began':
         isLost && again.process.bornAt > this.#setBackAt,
     });

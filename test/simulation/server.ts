@@ -8,6 +8,11 @@ export class SimulatedServer extends FaultyServer {
   declare server: string;
   declare data: MemoryData;
 
+  /** By its clock. */
+  get time(): number {
+    return this.now();
+  }
+
   /** Reads the records now, and the leases when the result is called. */
   beginSync(request: SyncRequest): () => SyncResult {
     const time = this.now();
