@@ -98,6 +98,12 @@ describe('A new leader', () => {
     ],
     ['takes the end of a short interval for now', SHORT, ofDead(SHORT, run()), run(ENDED, { endedAt: NOW })],
     ['does so where no run is known', SHORT, ofDead(SHORT, {}), run({ by: 'b', startedAt: NOW, endedAt: NOW })],
+    [
+      'counts a run of another schedule as ended now',
+      LONG,
+      of(LONG, {}, { record: { schedule: GRID.description }, lostLeader: 'b' }),
+      { run: { by: 'b', startedAt: NOW, endedAt: NOW } },
+    ],
     ['but not after a release', SHORT, of(SHORT, run()), run()],
   ])('%s', (_, schedule, given, fields) => {
     expect(inherit(schedule, given)).toEqual({ schedule: schedule.description, ...fields });

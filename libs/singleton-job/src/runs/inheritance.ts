@@ -22,7 +22,8 @@ export function isClaimed(schedule: AnySchedule): boolean {
  * - A cron job begins after each occurrence that is handled, may have been claimed in lost data, or is older than a new
  *   schedule. The run still names the newest one if a leader of another kind was in between.
  * - A run that has no end gets one, so that it is reported once.
- * - After a leader that did not release, the end of the last run of a short interval is not known: it counts as now.
+ * - After a leader that did not release, the end of the last run of a short interval, or of another schedule, is not
+ *   known: it counts as now.
  */
 export function inherit(schedule: AnySchedule, predecessor: Predecessor): LeaderFields {
   const { claimsLostUntil, takenAt, lostLeader } = predecessor;
@@ -35,7 +36,8 @@ export function inherit(schedule: AnySchedule, predecessor: Predecessor): Leader
   const { occurrence = 0 } = run ?? {};
   const newest = Math.max(lastScheduledAt, occurrence, claimsLostUntil, change === 'none' ? 0 : takenAt);
   const begin = isCron ? newest : lastScheduledAt;
-  const isEndUnknown = schedule.kind === 'interval' && !isClaimed(schedule) && lostLeader !== undefined;
+  const isEndWritten = isClaimed(schedule) && change === 'none';
+  const isEndUnknown = schedule.kind === 'interval' && !isEndWritten && lostLeader !== undefined;
   const ended =
     interruptedRun(run, takenAt) ??
     (isEndUnknown ? { by: lostLeader, startedAt: takenAt, ...run, endedAt: takenAt } : run);
