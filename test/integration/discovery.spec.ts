@@ -12,7 +12,7 @@ import {
 import { REQUEST } from '@nestjs/core';
 import { Cron as NestCron, Interval as NestInterval, ScheduleModule, Timeout as NestTimeout } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
-import { DISABLED, problemsOf, RecordingLogger, startDisabled } from '../support/nest-application.js';
+import { DISABLED, problemsOf, RecordingLogger, startApplication, startDisabled } from '../support/nest-application.js';
 import {
   Cron,
   FixedRate,
@@ -276,6 +276,18 @@ describe('discovery', () => {
 
     expect(started.jobs().map((job) => job.invoke(new FakeRun()))).toEqual(['wrapped outside', 'wrapped inside']);
   });
+});
+
+it.each([
+  ['true', [expect.stringMatching(/^warn: AWS Lambda freezes this process/)]],
+  ['false', []],
+])('jobs that run where the platform freezes the process are a warning: enabled %s', async (enabled, lines) => {
+  const variables = { AWS_LAMBDA_FUNCTION_NAME: 'shop', SINGLETON_JOB_ENABLED: enabled };
+  const variable = jest.replaceProperty(process, 'env', { ...process.env, ...variables });
+  const imports = [SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' })];
+  await using started = await startApplication({ imports, providers: [Prices] });
+  expect(started.logger.lines.filter((line) => line.includes('freezes'))).toEqual(lines);
+  variable.restore();
 });
 
 describe('an override', () => {

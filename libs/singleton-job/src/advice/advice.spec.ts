@@ -4,6 +4,7 @@ import { connectionFix } from './connections.js';
 import { cronFix, cronOddity, noTextFix } from './crons.js';
 import { durationFix } from './durations.js';
 import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
+import { platformFix } from './platforms.js';
 import { otherServer } from './servers.js';
 import { didYouMean } from './suggest.js';
 import { timeZoneFix } from './time-zones.js';
@@ -411,5 +412,19 @@ advises(
   0 0 9 1-7 * 1-5  → runs on each day that is 1-7, and on each weekday that is 1-5. If both must match, let the option only decide
   0 0 9 13 * FRI   → runs on each day that is 13, and on each weekday that is FRI. If both must match, let the option only decide
   0 0 9 1 1 *      →
+  `,
+);
+
+const FROZEN =
+  'freezes this process between requests, so its jobs lose their leases and runs are aborted. ' +
+  'Set SINGLETON_JOB_ENABLED=false here, and run the jobs in a process that lasts';
+
+advises(
+  'a platform, by a variable that it sets,',
+  (given) => platformFix({ [given]: '1' }),
+  `
+  AWS_LAMBDA_FUNCTION_NAME → AWS Lambda ${FROZEN}
+  VERCEL                   → Vercel ${FROZEN}
+  K_SERVICE                →
   `,
 );

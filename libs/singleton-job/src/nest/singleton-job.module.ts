@@ -12,6 +12,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { platformFix } from '../advice/platforms.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { isClass, isObject } from '../base/text/describe-value.js';
@@ -180,7 +181,10 @@ export class SingletonJobModule
     }
     if (enabled) for (const name of misspeltVariables()) this.#logger.warn(misspelt(name));
     if (enabled && unreadVariables.length > 0) this.#logger.warn(unread(unreadVariables));
-    if (enabled && store === 'memory' && jobs.some((job) => job.enabled)) this.#logger.warn(IN_MEMORY);
+    if (!enabled || !jobs.some((job) => job.enabled)) return;
+    const frozen = platformFix(process.env);
+    if (frozen !== undefined) this.#logger.warn(frozen);
+    if (store === 'memory') this.#logger.warn(IN_MEMORY);
   }
 
   /**
