@@ -159,6 +159,29 @@ it('waits for no row that another replica has locked', async () => {
   await opened.store.close();
 });
 
+it('confirms no lease that ended before its renewal, also while another replica removes it', async () => {
+  const projectName = newProject();
+  const opened = open(newStore(projectName));
+  await put(opened);
+  await sql('UPDATE singleton_job_leases SET ends_at = ends_at - 15000 WHERE project = ?', projectName);
+  await using other = await createConnection(server.url);
+  await other.query('START TRANSACTION');
+  const session = opened.store['requests'].session as MysqlSession;
+  const { send } = session;
+  // after the renewal, which waits for the row, and before the request removes what has ended
+  const lockFirst: typeof send = async (...statements) => {
+    if (statements.some(([text]) => text.includes('ends_at AS endsAt') && text.includes('SKIP LOCKED')))
+      await other.query('SELECT * FROM singleton_job_leases WHERE project = ? FOR UPDATE', [projectName]);
+    return send(...statements);
+  };
+  Object.assign(session, { send: lockFirst });
+  const own = await opened.store.sync({ ...LOOKS, renew: [LEASE] });
+  const others = await opened.store.sync(LOOKS);
+  await other.query('ROLLBACK');
+  await opened.store.close();
+  expect([own.leases, others.leases]).toEqual([new Map(), new Map([[LEASE, 0]])]);
+});
+
 it('waits for a locked table no longer than its client does, and keeps its connection', async () => {
   const opened = open(newStore(newProject()));
   await put(opened);

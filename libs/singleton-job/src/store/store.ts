@@ -116,7 +116,7 @@ export interface Store {
    *    incarnation. Any other has an empty `id` in its answer. A request that cannot see the server compares nothing.
    * 3. Leases whose end has passed are removed. One that cannot be removed now is answered with 0 ms, until a life
    *    after its end. A lease that would live longer than its life is shortened: the clock was set back.
-   * 4. It renews the leases that are there, then grants, then revokes.
+   * 4. It renews the leases that are there, then grants, then revokes. One that it cannot renew is not in the answer.
    * 5. A record that cannot be read is `'unreadable'`, and fails nothing else.
    */
   sync(request: SyncRequest): Promise<SyncResult>;

@@ -128,7 +128,8 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
       const ends = new Map(rows.map(({ id, endsAt }) => [id, endsAt]));
       const { time, here, noted } = await this.#correct(found, ends, notes, send, dialect);
       // one that has ended is there only if its row is locked: a renewal under way lasts for one more life at most
-      const there = [...ends].filter(([id, end]) => end > time - lifeOf(id));
+      const mayLiveFor = (id: LeaseId): number => (renew.includes(id) ? 0 : lifeOf(id));
+      const there = [...ends].filter(([id, end]) => end > time - mayLiveFor(id));
       const leases = new Map(there.map(([id, end]) => [id, Math.max(Math.min(end - time, lifeOf(id)), 0)]));
       return { contents, time, incarnation: isOf(noted, here) ? noted : NOT_NOTED, leases };
     });
