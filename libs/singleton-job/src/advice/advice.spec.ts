@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { whyNotLasting } from './class-names.js';
 import { MYSQL2, PG, unknownTo } from './client-words.js';
 import { connectionFix } from './connections.js';
 import { cronFix, cronOddity, noTextFix } from './crons.js';
@@ -211,6 +212,31 @@ advises(
   options of Sequelize          → write { mysql: { host, user, password, database } }
   options of Knex               → write { postgres: { host, user, password, database } }
   options of Redis              →
+  `,
+);
+
+const AT_RUN_TIME = 'the class got its name at run time, as from mixin() of @nestjs/common';
+
+advises(
+  'a class by its name, its name when its job was decorated (- for no such job), and its source,',
+  (given) => {
+    const [name = '', declared, source = ''] = given.split(/ *\| */);
+    return whyNotLasting(name, declared === '-' ? undefined : declared, source.replace('\\n', '\n'));
+  },
+  `
+  Prices | Prices | class {}                    →
+  Base64Prices | - | class Base64Prices {}      →
+  Job | Job | class Job {\\n}                   →
+  Prices | - | class {}                         →
+  aBc | aBc | class{}                           → the class name 'aBc' looks like that of a minifier
+  tx | tx |                                     → the class name 'tx' looks like that of a minifier
+  Prices2 | Prices2 | class Prices2 {}          → the class name 'Prices2' looks like one that a bundler has changed
+  _Prices | _Prices | class _Prices {}          → the class name '_Prices' looks like one that a bundler has changed
+  prices_Prices | prices_Prices | class{}       → the class name 'prices_Prices' looks like one that a bundler has changed
+  Prices-1f3a | Prices | class Prices {}        → ${AT_RUN_TIME}
+  Prices | | class {}                           → ${AT_RUN_TIME}
+  Prices_1f3a | - | class {}                    → ${AT_RUN_TIME}
+                                                → the class has no name
   `,
 );
 

@@ -1,3 +1,4 @@
+import { whyNotLasting } from '../advice/class-names.js';
 import { isObject } from '../base/text/describe-value.js';
 import { checkNames, type NamedJob } from '../jobs/check-names.js';
 import { defineJob, generatorMistake, type JobDescription } from '../jobs/define-job.js';
@@ -7,7 +8,6 @@ import { type MemberMetadata } from '../jobs/member-metadata.js';
 import { classNameOf, classOf, descriptorOf } from '../jobs/prototype.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { isName } from '../options/table/names.js';
-import { whyNotLasting } from './class-name.js';
 import { isOfNestSchedule } from './nest-schedule.js';
 
 /** A provider or controller, whose members may be decorated. */
