@@ -10,6 +10,7 @@ import { otherServer } from './servers.js';
 import { didYouMean } from './suggest.js';
 import { timeZoneFix } from './time-zones.js';
 import { asTextFix, valueFix } from './values.js';
+import { misspeltVariable } from './variables.js';
 
 /** Tests each row of a table: what was given, and the sentence about it, or nothing. */
 function advises(what: string, advise: (given: string) => string | undefined, table: string): void {
@@ -212,6 +213,28 @@ advises(
   options of Sequelize          → write { mysql: { host, user, password, database } }
   options of Knex               → write { postgres: { host, user, password, database } }
   options of Redis              →
+  `,
+);
+
+const SET = 'is set, and SINGLETON_JOB_ENABLED is not: to switch all jobs off, set SINGLETON_JOB_ENABLED=false';
+
+advises(
+  'a variable that may be meant for SINGLETON_JOB_ENABLED,',
+  (given) => {
+    const [name = '', value] = given.split('=');
+    return misspeltVariable(name, value, 'SINGLETON_JOB_ENABLED');
+  },
+  `
+  SINGLETON_JOBS_ENABLED=false  → SINGLETON_JOBS_ENABLED ${SET}
+  SINGLETON_JOB_ENABLE=false    → SINGLETON_JOB_ENABLE ${SET}
+  singleton_job_enabled=0       → singleton_job_enabled ${SET}
+  SINGELTON_JOB_ENABLED=no      → SINGELTON_JOB_ENABLED ${SET}
+  SINGLETON_JOB_ENABLE=         →
+  singleton_job_enabled=true    →
+  SINGLETON_JOB2_ENABLED=false  →
+  SINGLETON_JOB_DISABLED=false  →
+  X_SINGLETON_JOB_ENABLED=false →
+  SINGLETON_JOB_ENABLED_X=false →
   `,
 );
 

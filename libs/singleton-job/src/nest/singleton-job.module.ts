@@ -12,6 +12,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { aboutNestSchedule } from '../advice/nest-schedule.js';
 import { platformFix } from '../advice/platforms.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
@@ -26,7 +27,7 @@ import { describeStore } from '../options/connection/describe-connection.js';
 import { resolveModuleOptions, type ResolvedOptions } from '../options/resolve-options.js';
 import { type SingletonJobOptions } from '../options/singleton-job.options.js';
 import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
-import { ENABLED_VARIABLE, misspeltVariables } from '../options/variables/variables.js';
+import { misspeltVariables } from '../options/variables/variables.js';
 import { describeJobs, oddJobs } from './describe-jobs.js';
 import { JobExplorer } from './job-explorer.js';
 import { watchInitialisation, watchShutdownHooks } from './late-warnings.js';
@@ -52,10 +53,6 @@ const AFTER_EVERYTHING_ELSE =
 const NO_JOBS =
   'found no jobs: no provider or controller of an imported module has a method with @FixedRate, @Interval, @Cron or @WhileLeader. ' +
   'Add the class that has one to the providers of a module. If you only use LockService, ignore this';
-
-const SWITCH_IMPORT =
-  "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'. " +
-  "For @Timeout use firstRun: 'now' of one of them, which runs once on all replicas, or onApplicationBootstrap(), which runs on each";
 
 const IN_MEMORY = "store: 'memory' is seen by this process only: with a second replica every job runs twice";
 
@@ -179,7 +176,7 @@ export class SingletonJobModule
       this.#logger.log(`${line}${disabledBy === undefined ? '' : `; ${disabledBy}, none runs`}`);
       for (const line of oddJobs(jobs, Date.now())) this.#logger.log(line);
     }
-    if (enabled) for (const name of misspeltVariables()) this.#logger.warn(misspelt(name));
+    if (enabled) for (const line of misspeltVariables()) this.#logger.warn(line);
     if (enabled && unreadVariables.length > 0) this.#logger.warn(unread(unreadVariables));
     if (!enabled || !jobs.some((job) => job.enabled)) return;
     const frozen = platformFix(process.env);
@@ -192,16 +189,11 @@ export class SingletonJobModule
    * mistake too.
    */
   #announceNestSchedule({ methods, isModuleImported }: Explored['nestSchedule'], hasJobs: boolean): void {
-    const names = [...new Set(methods)].join(', ');
-    if (names === '') {
+    if (methods.length === 0) {
       if (this.options.enabled && !hasJobs) this.#logger.warn(NO_JOBS);
-    } else if (isModuleImported) {
-      const line = `these run on every replica, by @nestjs/schedule: ${names}. ${SWITCH_IMPORT}`;
-      this.#logger[hasJobs ? 'log' : 'warn'](line);
-    } else {
-      const why = 'They have decorators of @nestjs/schedule, and its ScheduleModule is not imported';
-      this.#logger.warn(`these never run: ${names}. ${why}. ${SWITCH_IMPORT}`);
+      return;
     }
+    this.#logger[hasJobs && isModuleImported ? 'log' : 'warn'](aboutNestSchedule(methods, isModuleImported));
   }
 
   /** All providers are ready: jobs begin. */
@@ -227,10 +219,6 @@ export class SingletonJobModule
     await this.services.locks.close();
     await this.services.pool.close();
   }
-}
-
-function misspelt(name: string): string {
-  return `${name} is set, and ${ENABLED_VARIABLE} is not: to switch all jobs off, set ${ENABLED_VARIABLE}=false`;
 }
 
 function unread(names: readonly string[]): string {

@@ -167,16 +167,10 @@ describe('The jobs are switched', () => {
     },
   );
 
-  it.each<[Record<string, string>, string[]]>([
-    [{ SINGLETON_JOBS_ENABLED: 'false', SINGLETON_JOB_ENABLED: '' }, ['SINGLETON_JOBS_ENABLED']],
-    [{ SINGLETON_JOBS_ENABLED: 'false', SINGLETON_JOB_ENABLED: 'true' }, []],
-    [{ SINGLETON_JOB_ENABLE: '', singleton_job_enabled: 'true' }, []],
-    [{ SINGLETON_JOB_ENABLE: 'false', singleton_job_enabled: '0' }, ['SINGLETON_JOB_ENABLE', 'singleton_job_enabled']],
-    [{ SINGELTON_JOB_ENABLED: 'no' }, ['SINGELTON_JOB_ENABLED']],
-    [{ SINGLETON_JOB2_ENABLED: 'false', SINGLETON_JOB_DISABLED: 'false' }, []],
-    [{ X_SINGLETON_JOB_ENABLED: 'false', SINGLETON_JOB_ENABLED_X: 'false' }, []],
-  ])('perhaps by a misspelt variable: %j', (variables, misspelt) => {
-    expect(misspeltVariables(variables)).toEqual(misspelt);
+  it('perhaps by a misspelt variable, while the right one is not set', () => {
+    const misspelt = { SINGLETON_JOBS_ENABLED: 'false', OTHER: 'false' };
+    expect(misspeltVariables({ ...misspelt, SINGLETON_JOB_ENABLED: '' })).toHaveLength(1);
+    expect(misspeltVariables({ ...misspelt, SINGLETON_JOB_ENABLED: 'true' })).toEqual([]);
   });
 });
 

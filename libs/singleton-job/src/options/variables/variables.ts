@@ -1,4 +1,4 @@
-import { editDistance } from '../../advice/suggest.js';
+import { misspeltVariable } from '../../advice/variables.js';
 
 /** As in `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -39,16 +39,8 @@ export function jobInVariable(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, '_').toUpperCase();
 }
 
-/** With another word or a digit it is another variable, and not a misspelling. */
-const THREE_WORDS = /^[a-z]+(_[a-z]+){0,2}$/i;
-const MOST_MISSPELT = 2;
-
-/** The variables that may be meant to switch all jobs off, and do not: {@link ENABLED_VARIABLE} is not set. */
+/** A sentence about each variable that may be meant to be {@link ENABLED_VARIABLE}, while that is not set. */
 export function misspeltVariables(variables: Variables = process.env): string[] {
   if ((variables[ENABLED_VARIABLE] ?? '') !== '') return [];
-  return Object.keys(variables).filter((name) => {
-    const switchesOff = !['', 'true', undefined].includes(variables[name]);
-    const isSimilar = THREE_WORDS.test(name) && Math.abs(name.length - ENABLED_VARIABLE.length) <= MOST_MISSPELT;
-    return switchesOff && isSimilar && editDistance(name.toUpperCase(), ENABLED_VARIABLE) <= MOST_MISSPELT;
-  });
+  return Object.entries(variables).flatMap(([name, value]) => misspeltVariable(name, value, ENABLED_VARIABLE) ?? []);
 }
