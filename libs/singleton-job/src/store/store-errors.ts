@@ -1,15 +1,9 @@
+import { storeFix, type StoreFixes } from '../advice/store-errors.js';
 import { StoreError } from '../base/errors/store.error.js';
 import { removeSecrets, withoutSecrets } from '../base/text/secrets.js';
 
-/** In the order in which their fixes are compared. */
-const CODES = ['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE', 'STORE_UNREACHABLE'] as const;
-
-/**
- * What a person can do about a failure, by a pattern of what is known about it, for each code that it may get. The
- * first match counts. Any other failure may be gone in a moment. `{name}` in a fix stands for one of the names, or for
- * a group of the pattern.
- */
-export type Fixes = Readonly<Record<(typeof CODES)[number], Readonly<Record<string, string>>>>;
+/** What is known about a failure gives its code. Any other failure may be gone in a moment. */
+export type Codes = Readonly<Record<'STORE_MISCONFIGURED' | 'STORE_REFUSED_WRITE', readonly RegExp[]>>;
 
 /** A request or an attempt to connect that failed. */
 export interface Failure {
@@ -22,7 +16,8 @@ export interface Failure {
   readonly isAnswer: boolean;
   /** What else the patterns see, before the text. */
   readonly about: string;
-  readonly fixes: Fixes;
+  readonly codes: Codes;
+  readonly fixes: StoreFixes;
   readonly names: Readonly<Record<string, string>>;
 }
 
@@ -31,12 +26,13 @@ export function storeError(cause: unknown, failure: Failure): StoreError {
   if (cause instanceof StoreError) return cause;
   removeSecrets(cause);
   const { store, request, isAnswer } = failure;
-  const { code, fix } = diagnose(failure);
+  const known = `${failure.about} ${failure.text}`;
+  const fix = storeFix(failure.fixes, known, failure.names);
   const to = request === undefined ? '' : ` '${request}'`;
   const silence = request === undefined ? 'is not connected' : `did not answer${to}`;
   const what = `${store} ${isAnswer ? `answered${to} with ` : `${silence}: `}${withoutSecrets(failure.text)}`;
   const message = [what, fix].filter(Boolean).join('. ');
-  return new StoreError(code, message, { cause, wasSent: request !== undefined });
+  return new StoreError(codeOf(failure.codes, known), message, { cause, wasSent: request !== undefined });
 }
 
 /** A person must change something before the store can work. Nothing was sent. */
@@ -44,13 +40,8 @@ export function misconfigured(message: string, cause?: unknown): StoreError {
   return new StoreError('STORE_MISCONFIGURED', message, { cause, wasSent: false });
 }
 
-function diagnose({ about, text, fixes, names }: Failure) {
-  for (const code of CODES) {
-    for (const [pattern, fix] of Object.entries(fixes[code])) {
-      const match = new RegExp(pattern, 'i').exec(`${about} ${text}`);
-      const all: Failure['names'] = { ...names, ...match?.groups };
-      if (match !== null) return { code, fix: fix.replaceAll(/\{(\w+)\}/g, (_, name: string) => all[name] ?? '') };
-    }
-  }
-  return { code: 'STORE_UNREACHABLE', fix: '' } as const;
+function codeOf(codes: Codes, known: string): StoreError['code'] {
+  for (const code of ['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE'] as const)
+    if (codes[code].some((pattern) => pattern.test(known))) return code;
+  return 'STORE_UNREACHABLE';
 }

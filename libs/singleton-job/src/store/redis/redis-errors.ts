@@ -1,7 +1,7 @@
+import { REDIS_FIXES } from '../../advice/store-errors.js';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type StoreError } from '../../base/errors/store.error.js';
-import { storeError } from '../store-errors.js';
-import { FIXES } from './redis-fixes.js';
+import { type Codes, storeError } from '../store-errors.js';
 
 /** What is known about a failed request. */
 export interface FailedRequest {
@@ -35,6 +35,18 @@ const PLACE =
 const NOISE =
   / HELLO must be called.*|, with args beginning with[^]*| and retry is disabled|\. Please report this|[.\s]+$/g;
 
+/** By the kind of the connection and what was said. */
+const CODES: Codes = {
+  STORE_MISCONFIGURED: [
+    /^(?!cluster).*\b(MOVED \d|ASK \d|TRYAGAIN)/,
+    /NOAUTH|WRONGPASS|invalid password|NOPERM|can't (run|publish|access)|'(select|cluster.*)' command/i,
+    /WRONGTYPE|CROSSSLOT|SELECT is not allowed in cluster|DB index is out of range|certificate/i,
+    /unknown (redis )?(sub)?command|not allowed from script|without any input keys/i,
+    /script(s|ing)? (support )?(is |are )?(disabled|not supported)/i,
+  ],
+  STORE_REFUSED_WRITE: [/\bOOM\b|MISCONF|NOREPLICAS|max number of clients/],
+};
+
 /** The error for a failure of Redis or of its connection. */
 export function redisError(error: unknown, { projectName, kind, command }: FailedRequest): StoreError {
   return storeError(error, {
@@ -43,7 +55,8 @@ export function redisError(error: unknown, { projectName, kind, command }: Faile
     text: saidBy(error).replace(PLACE, '').trim().replaceAll(NOISE, ''),
     isAnswer: says(error, ANSWER),
     about: kind,
-    fixes: FIXES,
+    codes: CODES,
+    fixes: REDIS_FIXES,
     names: { project: `{${projectName}}` },
   });
 }

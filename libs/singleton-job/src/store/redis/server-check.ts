@@ -1,8 +1,8 @@
+import { OTHER_MODES } from '../../advice/store-errors.js';
 import { type Warning } from '../listeners.js';
 import { misconfigured } from '../store-errors.js';
 import { type RedisClient } from './redis-clients.js';
 import { type FailedRequest } from './redis-errors.js';
-import { OTHER_MODES } from './redis-fixes.js';
 
 /**
  * Whether the server may evict keys when its memory is full. INFO may be denied: then everything works all the same.

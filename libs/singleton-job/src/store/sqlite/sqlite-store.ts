@@ -1,28 +1,17 @@
+import { SQLITE_FIXES } from '../../advice/store-errors.js';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type StoreError } from '../../base/errors/store.error.js';
 import { type Lost } from '../connection.js';
 import { type ServerStoreOptions } from '../server-store.js';
 import { SqlStore } from '../sql/sql-store.js';
-import { type Fixes, storeError } from '../store-errors.js';
+import { type Codes, storeError } from '../store-errors.js';
 import { pathOf } from './path-of.js';
 import { loadSqlite, resultCode, SqliteFile } from './sqlite-file.js';
 
 /** By the result code of SQLite and the message after it. */
-const FIXES: Fixes = {
-  STORE_MISCONFIGURED: {
-    '^(3|8|14) |^ (ENOENT|EACCES|EPERM)':
-      'Name a folder that exists and in which this process may write: {path}-wal lies beside the file',
-    '^26 ': 'Name a file of SQLite in connection, or one that does not exist yet',
-    '^11 ': 'Stop all processes, then restore the file or delete it',
-    '^1 no such (table|column)': 'Another program has changed the tables: give the library a file of its own',
-  },
-  STORE_REFUSED_WRITE: { '^13 ': 'Free space on the disk of {path}' },
-  STORE_UNREACHABLE: {
-    '-(wal|shm) was (deleted|truncated)': 'Let no program delete it, and let no other library of a process open {path}',
-    '^[56] ': 'Another process keeps {path} locked: end its transaction',
-    // I/O error and locking protocol: WAL needs more than files
-    '^1[05] ': 'If it stays, name a file on a local disk: that of {path} cannot lock files or share memory',
-  },
+const CODES: Codes = {
+  STORE_MISCONFIGURED: [/^(3|8|11|14|26) |^ (ENOENT|EACCES|EPERM)|^1 no such (table|column)/i],
+  STORE_REFUSED_WRITE: [/^13 /],
 };
 
 /** `connection`: what `pathOf()` takes. */
@@ -51,7 +40,8 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
       text: messageOf(error),
       isAnswer: code !== undefined,
       about: String(code ?? ''),
-      fixes: FIXES,
+      codes: CODES,
+      fixes: SQLITE_FIXES,
       names: { path: this.#path },
     });
   }
