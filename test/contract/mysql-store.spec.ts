@@ -66,7 +66,7 @@ it('keeps its promises to many replicas at once', async () => {
   const projectName = newProject();
   const { problems, takes, ended } = await hammer(async () => {
     const { store, events } = open(newStore(projectName));
-    await store.sync(LOOKS);
+    await store.sync(READS);
     expect(events).toEqual(['connected', 'listening']);
     return store;
     // each request takes several round trips
@@ -78,11 +78,11 @@ it('keeps its promises to many replicas at once', async () => {
 
 const LEASE = 'a.1@10000';
 const OTHERS = Array.from({ length: 8 }, (_, index) => `b.${String(index)}@10000`);
-const LOOKS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
+const READS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
 
 /** Makes a lease and a record. */
 async function put({ store }: OpenStore, name = 'a:job') {
-  const { incarnation, time } = await store.sync({ ...LOOKS, grant: [LEASE] });
+  const { incarnation, time } = await store.sync({ ...READS, grant: [LEASE] });
   const request = { incarnation: incarnation.id, until: time + 10_000 };
   const [revision = 0] = await store.compareAndSet({ ...request, writes: [{ name, ifRevision: 0, value: '{}' }] });
   return { ...request, revision };
@@ -91,7 +91,7 @@ async function put({ store }: OpenStore, name = 'a:job') {
 it('goes on with its data and its incarnation after a pause, a restart and a kill of the server', async () => {
   const opened = open(newStore(newProject()));
   const { incarnation } = await put(opened);
-  const sync = () => opened.store.sync({ ...LOOKS, renew: [LEASE], read: ['a:job'] }).catch(() => undefined);
+  const sync = () => opened.store.sync({ ...READS, renew: [LEASE], read: ['a:job'] }).catch(() => undefined);
   for (const fail of ['pause', 'down', 'kill'] as const) {
     await server[fail]();
     await until('it is disconnected', async () => (await sync()) === undefined);
@@ -127,15 +127,15 @@ it('waits for no row that another replica has locked', async () => {
   await other.query('COMMIT');
 
   await lock('leases WHERE id', LEASE);
-  // for one more life at most: its replica may be renewing it there
-  expect((await opened.store.sync(LOOKS)).leases).toEqual(new Map([[LEASE, 0]]));
+  // for one more TTL at most: its replica may be renewing it there
+  expect((await opened.store.sync(READS)).leases).toEqual(new Map([[LEASE, 0]]));
   await other.query('COMMIT');
-  expect((await opened.store.sync(LOOKS)).leases.size).toBe(0);
+  expect((await opened.store.sync(READS)).leases.size).toBe(0);
 
   // a server may read all rows to find most of them
-  await opened.store.sync({ ...LOOKS, grant: [LEASE, ...OTHERS] });
+  await opened.store.sync({ ...READS, grant: [LEASE, ...OTHERS] });
   await lock('leases WHERE id', LEASE);
-  const { leases } = await opened.store.sync({ ...LOOKS, revoke: OTHERS });
+  const { leases } = await opened.store.sync({ ...READS, revoke: OTHERS });
   expect([...leases.keys()]).toEqual([LEASE]);
   await other.query('COMMIT');
 
@@ -154,7 +154,7 @@ it('waits for no row that another replica has locked', async () => {
   const changed = third.query(change, [projectName]);
   expect(await answer).toEqual([expect.any(Number), undefined]);
   await changed;
-  const { records } = await opened.store.sync({ ...LOOKS, read: ['b:job'] });
+  const { records } = await opened.store.sync({ ...READS, read: ['b:job'] });
   expect(records).toEqual([expect.objectContaining({ value: '2' })]);
   await opened.store.close();
 });
@@ -175,8 +175,8 @@ it('confirms no lease that ended before its renewal, also while another replica 
     return send(...statements);
   };
   Object.assign(session, { send: lockFirst });
-  const own = await opened.store.sync({ ...LOOKS, renew: [LEASE] });
-  const others = await opened.store.sync(LOOKS);
+  const own = await opened.store.sync({ ...READS, renew: [LEASE] });
+  const others = await opened.store.sync(READS);
   await other.query('ROLLBACK');
   await opened.store.close();
   expect([own.leases, others.leases]).toEqual([new Map(), new Map([[LEASE, 0]])]);
@@ -186,15 +186,15 @@ it('waits for a locked table no longer than its client does, and keeps its conne
   const opened = open(newStore(newProject()));
   await put(opened);
   const limits = 'SELECT @@lock_wait_timeout AS time, @@innodb_lock_wait_timeout AS revision';
-  expect(await opened.store['requests'].session?.single(limits)).toEqual([{ time: 1, revision: 1 }]);
+  expect(await opened.store['requests'].session?.statement(limits)).toEqual([{ time: 1, revision: 1 }]);
   await using other = await createConnection(server.url);
   for (const lock of ['LOCK TABLES singleton_job_leases READ', 'FLUSH TABLES WITH READ LOCK']) {
     await other.query(lock);
     const meanwhile = open(newStore(newProject()));
     for (const { store } of [opened, meanwhile])
-      await expect(store.sync({ ...LOOKS, grant: [LEASE] })).rejects.toThrow(/Lock wait timeout.*--single-transaction/);
+      await expect(store.sync({ ...READS, grant: [LEASE] })).rejects.toThrow(/Lock wait timeout.*--single-transaction/);
     await other.query('UNLOCK TABLES');
-    expect((await opened.store.sync({ ...LOOKS, grant: [LEASE] })).leases.size).toBe(1);
+    expect((await opened.store.sync({ ...READS, grant: [LEASE] })).leases.size).toBe(1);
     expect([opened.disconnected, meanwhile.disconnected]).toEqual([[], []]);
     await meanwhile.store.close();
   }
@@ -207,7 +207,7 @@ describe('round trips', () => {
     const proxy = await TcpProxy.start(server.port);
     const connection = server.url.replace(String(server.port), new URL(proxy.url).port);
     const opened = open(new MysqlStore({ connection, projectName, subscribes }));
-    await opened.store.sync(LOOKS);
+    await opened.store.sync(READS);
     const end = async () => {
       await opened.store.close();
       await proxy[Symbol.asyncDispose]();
@@ -224,7 +224,7 @@ describe('round trips', () => {
       await send();
       return proxy.roundTrips - before;
     };
-    const sync = (request: Partial<SyncRequest>) => count(() => store.sync({ ...LOOKS, ...request }));
+    const sync = (request: Partial<SyncRequest>) => count(() => store.sync({ ...READS, ...request }));
     expect(await sync({ grant: [LEASE, ...OTHERS] })).toBeLessThanOrEqual(3);
     expect(await sync({ renew: [LEASE, ...OTHERS], grant: ['c.1@10000'], read: ['a:job', 'b:job'] })).toBe(1);
     expect(await sync({ revoke: ['c.1@10000'] })).toBe(1);
@@ -252,7 +252,7 @@ describe('round trips', () => {
     const [before, endAt] = [proxy.roundTrips, performance.now() + 2_500];
     let heartbeats = 0;
     const beat = async () => {
-      for (; performance.now() < endAt; heartbeats++) await store.sync(LOOKS);
+      for (; performance.now() < endAt; heartbeats++) await store.sync(READS);
     };
     proxy.answerDelayMs = 50;
     await Promise.all([beat(), beat(), other.publish(['x:job'])]);
@@ -269,13 +269,13 @@ it('writes nothing at the time of `until` or later, also if it had to wait', asy
   await using other = await createConnection(server.url);
   await other.query('START TRANSACTION');
   await other.query('INSERT INTO singleton_job_records VALUES (?)', [[projectName, 'b:job', 1, '{}', null]]);
-  const { time } = await opened.store.sync(LOOKS);
+  const { time } = await opened.store.sync(READS);
   const writes = [{ name: 'b:job', ifRevision: 0, value: '{}' }];
   const answer = opened.store.compareAndSet({ ...request, until: time + 200, writes });
   await delay(300);
   await other.query('ROLLBACK');
   expect(await answer).toEqual([undefined]);
-  expect((await opened.store.sync({ ...LOOKS, read: ['b:job'] })).records).toEqual([undefined]);
+  expect((await opened.store.sync({ ...READS, read: ['b:job'] })).records).toEqual([undefined]);
   await opened.store.close();
 });
 
@@ -285,7 +285,7 @@ it('publishes at once on a server that commits nothing by itself, or ends each c
   const [a, b] = [open(new MysqlStore(options)), open(new MysqlStore(options))];
   await a.store.publish(['x:job']);
   await b.store.publish(['y:job']);
-  const last = await b.store['requests'].session?.single('SELECT value, revision FROM singleton_job_records');
+  const last = await b.store['requests'].session?.statement('SELECT value, revision FROM singleton_job_records');
   expect(last).toEqual([{ value: '"y:job"', revision: 2 }]);
   expect((await put(a)).revision).toBeGreaterThan(0);
   expect(a.disconnected).toEqual([]);
@@ -298,15 +298,15 @@ it('reads and removes all rows on a server that limits what a statement may do',
   await connection.query('SET GLOBAL sql_select_limit = 1, GLOBAL sql_safe_updates = 1, GLOBAL sql_auto_is_null = 1');
   const { store } = open(new MysqlStore({ connection: strict.url, projectName: 'myapp' }));
   const [a, b] = ['a.1@10000', 'b.1@10000'] as const;
-  await store.sync({ ...LOOKS, isNewcomer: true, grant: [a, b] });
-  expect([...(await store.sync(LOOKS)).leases.keys()]).toEqual([a, b]);
+  await store.sync({ ...READS, isNewcomer: true, grant: [a, b] });
+  expect([...(await store.sync(READS)).leases.keys()]).toEqual([a, b]);
   await store.close();
 });
 
 it('takes a hint that another program wrote for one about everything', async () => {
   const projectName = newProject();
   const { store } = open(newStore(projectName));
-  await store.sync(LOOKS);
+  await store.sync(READS);
   const heard = new Promise((resolve) => {
     store.addListener({ hint: resolve });
   });
@@ -360,9 +360,9 @@ it('makes its tables again when a migration has dropped them', async () => {
   const [name, projectName] = [`d_${randomUUID().slice(0, 8)}`, newProject()];
   await sql(`CREATE DATABASE ${name}`);
   const { store } = open(new MysqlStore({ connection: server.url.replace('/shop', `/${name}`), projectName }));
-  await store.sync(LOOKS);
+  await store.sync(READS);
   await sql(`USE ${name}; DROP TABLE singleton_job_leases`);
-  await until('it answers', () => store.sync(LOOKS).then(Boolean, () => false));
+  await until('it answers', () => store.sync(READS).then(Boolean, () => false));
   await store.close();
 });
 
@@ -420,7 +420,7 @@ it.each([
   await sql('CREATE USER IF NOT EXISTS careful REQUIRE SSL');
   const mysql = { host: '127.0.0.1', port: server.port, user: 'root', database: 'shop', ...config };
   const { store, disconnected } = open(new MysqlStore({ connection: { mysql }, projectName: 'myapp', migrate: false }));
-  await expect(store.sync(LOOKS)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+  await expect(store.sync(READS)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
   expect(disconnected[0]?.message).toMatch(fix);
   await store.close();
 });
@@ -430,7 +430,7 @@ it('warns of a server that confirms what a crash loses', async () => {
   const message = expect.stringMatching(/: set innodb_flush_log_at_trx_commit = 1 and sync_binlog = 1, or/) as unknown;
   for (const [connection, warning] of [[lossy.url, { code: 'WRITES_CAN_BE_LOST', message }], [server.url]] as const) {
     const { store, warnings } = open(new MysqlStore({ connection, projectName: 'myapp' }));
-    await store.sync(LOOKS);
+    await store.sync(READS);
     expect(warnings).toEqual(warning === undefined ? [] : [warning]);
     await store.close();
   }

@@ -69,7 +69,7 @@ async function timeOf(request: Promise<unknown>): Promise<number> {
 }
 
 describe('a transaction that another program leaves open', () => {
-  it('on a lease that has ended delays no heartbeat, and the lease is gone one life later', async () => {
+  it('on a lease that has ended delays no heartbeat, and the lease is gone one TTL later', async () => {
     const a = await replica();
     await a.sync({ grant: ['dead.1@300'] });
     await during(row('leases', a.projectName, 'dead'), async () => {

@@ -59,7 +59,7 @@ describeStore(
       return {
         newStore: () => newStore(projectName),
         newStoreOfOtherProject: () => newStore(other),
-        spoil: async (name) => {
+        corrupt: async (name) => {
           const [{ admin }] = await cluster.ownerOf(`{${projectName}}:leases`);
           await admin.lpush(`{${projectName}}:${name}`, 'of another program');
         },
@@ -166,7 +166,7 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     const [node] = await cluster.ownerOf(`{${here}}:leases`);
     let elsewhere = nextProject();
     while ((await cluster.ownerOf(`{${elsewhere}}:leases`))[0] === node) elsewhere = nextProject();
-    const options = { shortestLifeMs: 800 };
+    const options = { minTtlMs: 800 };
     const replica = new SuiteClient((await connect(client(), { projectName: here, ...options })).store);
     const other = new SuiteClient((await connect(client(), { projectName: elsewhere, ...options })).store);
     await Promise.all([replica.sync({ grant: [A] }), other.sync({ grant: [B] })]);

@@ -55,7 +55,7 @@ describe.each(VERSIONS)('a store with %s whose Redis fails', (_, Client) => {
   });
 
   it('closes a connection on which nothing arrives, and only that one', async () => {
-    const opened = await fixture.connect({ connection: connection(), shortestLifeMs: 2_500 });
+    const opened = await fixture.connect({ connection: connection(), minTtlMs: 2_500 });
     await sync(opened.store);
     const before = await requestConnection();
     await fixture.server.pause();
@@ -88,7 +88,7 @@ describe.each(VERSIONS)('a store with %s whose Redis fails', (_, Client) => {
   });
 
   it('keeps its connection when only its own event loop was blocked', async () => {
-    const { store } = await fixture.connect({ connection: connection(), shortestLifeMs: 2_500 });
+    const { store } = await fixture.connect({ connection: connection(), minTtlMs: 2_500 });
     await sync(store);
     const before = await requestConnection();
     const answer = sync(store);
@@ -201,7 +201,7 @@ describe('a connection may be given as', () => {
     const opened = async (own: RedisOptions): Promise<unknown[]> => {
       const connection = new Redis(fixture.server.url, { lazyConnect: true, ...own });
       connect.mockClear();
-      await fixture.connect({ connection, shortestLifeMs: 9_000 });
+      await fixture.connect({ connection, minTtlMs: 9_000 });
       return connect.mock.contexts.map((client) => (client as Redis).options.connectTimeout);
     };
     expect(await opened({})).toEqual([1_500, 1_500]);

@@ -95,7 +95,7 @@ describe('what Redis sees', () => {
     expect(await fixture.raw.get(RECORD)).toBe('100000000000000 {}');
   });
 
-  it('is a lease with no more than its life when the clock was set back', async () => {
+  it('is a lease with no more than its TTL when the clock was set back', async () => {
     const { time } = await a.sync({ grant: [A] });
     await fixture.raw.zadd(LEASES, time + LONG_MS + 3_600_000, A);
     const { time: now, leases } = await a.sync();

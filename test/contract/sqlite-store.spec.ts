@@ -96,7 +96,7 @@ async function openElsewhere(file: string) {
   return { exec, [Symbol.asyncDispose]: end };
 }
 
-const LOOKS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
+const READS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
 
 /** A store that is open, with the hints that it passes on. */
 async function listen(file: string, options: Partial<SqliteStoreOptions> = {}) {
@@ -126,7 +126,7 @@ describe('SQLite', () => {
     await a.store.publish(['x:job', 'y:job']);
     await delay(100);
     expect(b.hints).toEqual([['x:job', 'y:job']]);
-    for (let i = 0; i < 5; i++) await a.store.sync({ ...LOOKS, grant: ['a.1@10000'] });
+    for (let i = 0; i < 5; i++) await a.store.sync({ ...READS, grant: ['a.1@10000'] });
     await delay(100);
     expect(b.hints).toEqual([['x:job', 'y:job']]);
     await Promise.all([a.store.publish(['x:job']), a.store.publish(['y:job'])]);
@@ -159,14 +159,14 @@ describe('SQLite', () => {
     const Database = await loadSqlite();
     const other = new Database(file);
     other.exec('BEGIN IMMEDIATE');
-    const late = store.sync(LOOKS);
+    const late = store.sync(READS);
     const startedAt = performance.now();
     await delay(20);
     expect(performance.now() - startedAt).toBeLessThan(200);
     other.exec('ROLLBACK');
     await expect(late).resolves.toMatchObject({ records: [] });
     other.exec('BEGIN IMMEDIATE');
-    await expect(store.sync(LOOKS)).rejects.toThrow(`Another process keeps ${file} locked: end its transaction`);
+    await expect(store.sync(READS)).rejects.toThrow(`Another process keeps ${file} locked: end its transaction`);
     expect(disconnected).toEqual([]);
     other.close();
   });
@@ -208,7 +208,7 @@ describe('SQLite', () => {
         wasLocked = true;
       }
     };
-    const answers = [store.sync({ ...LOOKS, grant: ['a.1@10000'] }), store.sync(LOOKS)];
+    const answers = [store.sync({ ...READS, grant: ['a.1@10000'] }), store.sync(READS)];
     const turns = setInterval(look);
     await answers[0];
     // what follows from the first answer may block
@@ -225,7 +225,7 @@ describe('SQLite', () => {
   it('takes a file that is deleted or replaced for another server', async () => {
     const file = newFile();
     const opened = await listen(file);
-    const grant = (isNewcomer: boolean) => opened.store.sync({ ...LOOKS, isNewcomer, grant: ['a.1@10000'] });
+    const grant = (isNewcomer: boolean) => opened.store.sync({ ...READS, isNewcomer, grant: ['a.1@10000'] });
     const first = await grant(true);
     copyFileSync(file, `${file}.old`);
     renameSync(`${file}.old`, file);
@@ -245,10 +245,10 @@ describe('SQLite', () => {
       // as the heartbeat thread has it
       const idle = open(new SqliteStore({ connection: `sqlite:${file}`, projectName: 'shop', subscribes: false }));
       const { store } = await listen(file);
-      await idle.store.sync(LOOKS);
+      await idle.store.sync(READS);
       for (const end of ends) rmSync(file + end);
-      await expect(store.sync(LOOKS)).rejects.toThrow(`the file ${file}${ends[0]} was deleted or replaced. Let no`);
-      const seen = () => store.sync(LOOKS).catch(() => undefined);
+      await expect(store.sync(READS)).rejects.toThrow(`the file ${file}${ends[0]} was deleted or replaced. Let no`);
+      const seen = () => store.sync(READS).catch(() => undefined);
       await until('it is connected', async () => (await seen()) !== undefined);
       await using other = await openElsewhere(file);
       const endsAt = String(Date.now() + 10_000);
@@ -277,10 +277,10 @@ describe('SQLite', () => {
     const file = newFile();
     const idle = open(new SqliteStore({ connection: `sqlite:${file}`, projectName: 'shop', subscribes: false }));
     const stores = [await listen(file), await listen(file)];
-    await idle.store.sync(LOOKS);
+    await idle.store.sync(READS);
     truncateSync(`${file}-wal`);
     const isAnswered = ({ store }: OpenStore) =>
-      store.sync({ ...LOOKS, grant: ['a.1@10000'] }).then(Boolean, () => false);
+      store.sync({ ...READS, grant: ['a.1@10000'] }).then(Boolean, () => false);
     await until('both notice it', async () => {
       await Promise.all(stores.map(isAnswered));
       return stores.every(({ disconnected }) => disconnected.length > 0);
@@ -303,8 +303,8 @@ describe('SQLite', () => {
       const b = await listen(file);
       await isListening(a);
       expect(a.events).toEqual(['disconnected', 'connected', 'listening']);
-      const { incarnation } = await b.store.sync({ ...LOOKS, grant: ['b.1@10000'] });
-      await expect(a.store.sync(LOOKS)).resolves.toMatchObject({ incarnation });
+      const { incarnation } = await b.store.sync({ ...READS, grant: ['b.1@10000'] });
+      await expect(a.store.sync(READS)).resolves.toMatchObject({ incarnation });
     },
   );
 
@@ -337,7 +337,7 @@ describe('SQLite', () => {
 
     for (const table of ['leases', 'incarnations', 'records']) other.exec(`DROP TABLE singleton_job_${table}`);
     other.close();
-    await until('it answers', () => store.sync(LOOKS).then(Boolean, () => false));
+    await until('it answers', () => store.sync(READS).then(Boolean, () => false));
     expect(events).toContain('disconnected');
   });
 
@@ -370,7 +370,7 @@ describe('SQLite', () => {
     const other = new (await loadSqlite())(file);
     other.exec('CREATE TABLE orders (id INTEGER)');
     const { store } = open(newStore(file));
-    await expect(store.sync(LOOKS)).rejects.toMatchObject({
+    await expect(store.sync(READS)).rejects.toMatchObject({
       code: 'STORE_MISCONFIGURED',
       message: `${file} has tables of another program, such as 'orders': name a file of its own in connection, and start anew`,
     });
@@ -385,7 +385,7 @@ describe('SQLite', () => {
     await using other = await openElsewhere(file);
     await other.exec('CREATE TABLE orders (id INTEGER)');
     // not one write more
-    await expect(store.sync({ ...LOOKS, grant: ['a.1@10000'] })).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+    await expect(store.sync({ ...READS, grant: ['a.1@10000'] })).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     await until('it has tried again', () => disconnected.length > 2, { withinMs: 3_000 });
     expect(new Set(disconnected.map(({ code }) => code))).toEqual(new Set(['STORE_MISCONFIGURED']));
     const times = await openFiles();
@@ -399,7 +399,7 @@ describe('SQLite', () => {
     ['a file of another kind', import.meta.filename, /Name a file of SQLite in connection/],
   ])('says what to do about %s', async (_what, file, fix) => {
     const { store, disconnected } = open(newStore(file));
-    await expect(store.sync(LOOKS)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+    await expect(store.sync(READS)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     expect(disconnected[0]?.message).toMatch(fix);
   });
 
@@ -415,10 +415,10 @@ describe('SQLite', () => {
     const opened = open(storeOn(Damaged));
     await isListening(opened);
     isDamaged = true;
-    await expect(opened.store.sync(LOOKS)).rejects.toThrow('damaged');
+    await expect(opened.store.sync(READS)).rejects.toThrow('damaged');
     isDamaged = false;
     expect(opened.disconnected).toHaveLength(1);
-    await until('it answers', () => opened.store.sync(LOOKS).then(Boolean, () => false));
+    await until('it answers', () => opened.store.sync(READS).then(Boolean, () => false));
   });
 
   it('says what to do about a full disk, also at the first write of a record', async () => {
@@ -429,7 +429,7 @@ describe('SQLite', () => {
       }
     }
     const { store } = open(storeOn(Full));
-    const { incarnation, time } = await store.sync({ ...LOOKS, grant: ['a.1@10000'] });
+    const { incarnation, time } = await store.sync({ ...READS, grant: ['a.1@10000'] });
     const writes = [{ name: 'a:job', ifRevision: 0, value: '{}' }];
     const request = { incarnation: incarnation.id, until: time + 10_000, writes };
     await expect(store.compareAndSet(request)).rejects.toThrow(/Free space on the disk/);
@@ -443,6 +443,6 @@ describe('SQLite', () => {
       }
     }
     const { store } = open(storeOn(Unshared));
-    await expect(store.sync(LOOKS)).rejects.toThrow(/name a file on a local disk/);
+    await expect(store.sync(READS)).rejects.toThrow(/name a file on a local disk/);
   });
 });

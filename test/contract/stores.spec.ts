@@ -30,7 +30,7 @@ describeStore(
       return {
         newStore: () => redis.newStore({ projectName }),
         newStoreOfOtherProject: () => redis.newStore({ projectName: other }),
-        spoil: async (name) => {
+        corrupt: async (name) => {
           await redis.raw.lpush(`{${projectName}}:${name}`, 'of another program');
         },
         restart: () => redis.server.restart(),

@@ -20,7 +20,7 @@ const PROGRAM = `
   import { openStore } from './library.js';
   const found = async ([client, connection]) => {
     try {
-      await openStore({ projectName: 'shop', connection, shortestLifeMs: 10_000 });
+      await openStore({ projectName: 'shop', connection, minTtlMs: 10_000 });
       return client + ' is there';
     } catch (error) {
       return error.message;

@@ -28,8 +28,8 @@ const HAPPEN: {
     server.loseRecord(jobRecord(name));
     rules.recordLost(jobRecord(name));
   },
-  spoil: async (world, { ms, name }) => {
-    world.server.spoil(jobRecord(name));
+  corrupt: async (world, { ms, name }) => {
+    world.server.corrupt(jobRecord(name));
     await world.sleep(ms);
     world.server.repair(jobRecord(name));
   },

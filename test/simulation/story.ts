@@ -99,7 +99,7 @@ const FAULTS = {
   'lose-leases': drawn(0.4, () => ({})),
   'lose-record': drawn(0.4, ({ name }) => ({ name })),
   /** No replica can read the record meanwhile. */
-  spoil: drawn(0.4, (spot) => ({ name: spot.name, ...lasting(100, 3)(spot) })),
+  corrupt: drawn(0.4, (spot) => ({ name: spot.name, ...lasting(100, 3)(spot) })),
   /** The clock of the store is set. */
   jump: drawn(1.2, ({ x, isA, sign }) => ({ byMs: (isA ? -1 : sign) * logarithmic(x, 1_000, 180_000) })),
   stall: drawn(1, lasting(20, 1.2)),

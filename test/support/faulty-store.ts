@@ -75,8 +75,8 @@ export class FaultyStore extends NetworkStore {
     return this.sent.filter((sent) => sent.request === request).length;
   }
 
-  override hear(names: Sent['names']): void {
-    if (!this.losesMessages && !this.#isPartitioned) super.hear(names);
+  override deliver(names: Sent['names']): void {
+    if (!this.losesMessages && !this.#isPartitioned) super.deliver(names);
   }
 
   protected override async meet<T>(request: RequestKind, names: Sent['names'], carryOut: () => Promise<T>): Promise<T> {

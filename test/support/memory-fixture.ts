@@ -9,8 +9,8 @@ export function memoryFixture(adapt: (store: Store) => Store = (store) => store)
     newStore: () => adapt(new MemoryStore(server)),
     newStoreOfOtherProject: () => adapt(new MemoryStore(other)),
     passTime: (ms) => clock.advance(ms),
-    spoil: async (name) => {
-      server.spoil(name);
+    corrupt: async (name) => {
+      server.corrupt(name);
     },
     restart: async () => {
       server.restart(server.snapshot());

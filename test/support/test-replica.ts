@@ -49,6 +49,6 @@ export class TestReplica extends InMemoryReplica {
     this.kill();
     const revoke = this.replica.context.leases.all.map(({ id }) => id);
     this.#server.sync({ isNewcomer: false, renew: [], grant: [], revoke, read: [] });
-    for (const store of this.#server.stores) store.hear('*');
+    for (const store of this.#server.stores) store.deliver('*');
   }
 }

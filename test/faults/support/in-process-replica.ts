@@ -39,7 +39,7 @@ export class InProcessReplica {
 
   constructor({ node, project, connection, jobs, lockExpiryMs, heartbeatIntervalMs }: ReplicaOptions) {
     this.node = node;
-    const store = (this.store = newStore({ projectName: project, connection, shortestLifeMs: lockExpiryMs }));
+    const store = (this.store = newStore({ projectName: project, connection, minTtlMs: lockExpiryMs }));
     const resolved = resolveOptions({
       projectName: project,
       connection,

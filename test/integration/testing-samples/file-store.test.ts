@@ -27,7 +27,7 @@ describeStore(
         loseData: async () => {
           for (const name of await versions()) await rm(join(project, name));
         },
-        spoil: async (name) => {
+        corrupt: async (name) => {
           const newest = Math.max(...(await versions()).map((file) => parseInt(file, 10)));
           const state = JSON.parse(await readFile(join(project, `${newest}.json`), 'utf8')) as { records: unknown[] };
           state.records.push([name, 'of another program']);

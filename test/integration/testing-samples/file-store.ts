@@ -6,7 +6,7 @@ import {
   type CasRequest,
   type Incarnation,
   type LeaseId,
-  lifeOf,
+  ttlOf,
   type Store,
   type StoredRecord,
   type StoreListener,
@@ -58,9 +58,9 @@ export class FileStore implements Store {
         seen.noted = { id: `${server}/${time}`, since: time, isFirst: seen.noted.id === '' && isNewcomer };
       for (const [id, end] of leases) {
         if (end <= time) leases.delete(id);
-        else leases.set(id, Math.min(end, time + lifeOf(id))); // the clock was set back
+        else leases.set(id, Math.min(end, time + ttlOf(id))); // the clock was set back
       }
-      for (const id of [...renew.filter((one) => leases.has(one)), ...grant]) leases.set(id, time + lifeOf(id));
+      for (const id of [...renew.filter((one) => leases.has(one)), ...grant]) leases.set(id, time + ttlOf(id));
       for (const id of revoke) leases.delete(id);
       const remaining = new Map([...leases].map(([id, end]) => [id, end - time]));
       return { time, incarnation: isOfServer() ? seen.noted : NOT_NOTED, leases: remaining, records };

@@ -109,7 +109,7 @@ export async function createStore(options: ResolvedOptions): Promise<Store> {
 
 /** Undefined: there is no connection. */
 function serverOf(options: ResolvedOptions): Omit<StoreOptions, 'subscribes'> | undefined {
-  const { projectName, connection, readConnection, schema, migrate, lockExpiryMs: shortestLifeMs } = options;
+  const { projectName, connection, readConnection, schema, migrate, lockExpiryMs: minTtlMs } = options;
   if (connection === undefined) return undefined;
-  return { projectName, connection, readConnection, schema, migrate, shortestLifeMs };
+  return { projectName, connection, readConnection, schema, migrate, minTtlMs };
 }

@@ -325,7 +325,7 @@ describe('Any replica', () => {
 
   it('learns that another program has written the record', async () => {
     const { registry } = replicas.start('a', [job({ schedule: interval(1_000) })]);
-    replicas.server.spoil(jobRecord('tick'));
+    replicas.server.corrupt(jobRecord('tick'));
     const error = { code: 'STORE_MISCONFIGURED', message: expect.stringContaining('delete it') };
     for (const call of ['trigger', 'stepDown', 'pause', 'resume'] as const)
       expect(await answer(registry[call]('tick'))).toMatchObject(error);

@@ -48,7 +48,7 @@ describe('The health of a replica', () => {
   it('misses the leader of a job whose record cannot be read', async () => {
     const { health } = replicas.start('a', [job({ name: 'broken' }), job({ name: 'well' })]);
     await replicas.clock.advance(1_000);
-    replicas.server.spoil(jobRecord('broken'));
+    replicas.server.corrupt(jobRecord('broken'));
     await replicas.clock.advance(60_000);
     expect(health.report()).toEqual({ ...WELL, leaderless: ['broken'] });
   });

@@ -160,7 +160,7 @@ describe('a caller', () => {
     const [a, b] = await world.leaderAndFollower();
     void a.job.pause();
     await world.clock.advance(0);
-    world.server.spoil('job:job');
+    world.server.corrupt('job:job');
     const resumed = b.job.resume();
     await world.clock.advance(3_000);
     await expect(resumed).resolves.toBeUndefined();

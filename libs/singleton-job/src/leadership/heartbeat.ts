@@ -55,12 +55,12 @@ export class Heartbeat {
   ) {}
 
   /**
-   * A replica outlives two lost heartbeats. Where a third of a life is less than the interval, a quarter of it is the
+   * A replica outlives two lost heartbeats. Where a third of a TTL is less than the interval, a quarter of it is the
    * interval.
    */
-  adapt(shortestLifeMs: number): void {
-    const mostMs = this.#hasNoHints ? Math.min(this.usualIntervalMs, POLL_MS) : this.usualIntervalMs;
-    this.intervalMs = 3 * mostMs > shortestLifeMs ? shortestLifeMs / 4 : mostMs;
+  adapt(minTtlMs: number): void {
+    const maxMs = this.#hasNoHints ? Math.min(this.usualIntervalMs, POLL_MS) : this.usualIntervalMs;
+    this.intervalMs = 3 * maxMs > minTtlMs ? minTtlMs / 4 : maxMs;
   }
 
   /** Reads this record with the next sync, which leaves at once, or at this monotonic time at the latest. */

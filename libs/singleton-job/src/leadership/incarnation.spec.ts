@@ -98,7 +98,7 @@ describe('a term', () => {
 
   it('is released when its record can be read again, also where the job is not wanted any more', async () => {
     const [a, b] = await world.leaderAndFollower();
-    world.server.spoil('job:job');
+    world.server.corrupt('job:job');
     void a.job.election.withdraw('unregistered');
     await world.clock.advance(20_000);
     world.server.repair('job:job');
@@ -109,7 +109,7 @@ describe('a term', () => {
   it('is over when its record cannot be read, which concerns no other job', async () => {
     const [a] = await world.leaderAndFollower();
     const other = a.compete('other');
-    world.server.spoil('job:job');
+    world.server.corrupt('job:job');
     await world.clock.advance(30_000);
     expect(world.story.slice(1)).toEqual(['3000 a lost job: preempted']);
     expect([other.term.isValid(), a.store.writes.length]).toEqual([true, 2]);

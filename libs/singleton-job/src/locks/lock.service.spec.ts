@@ -227,7 +227,7 @@ describe('LockService', () => {
 
     it('when another program has written its record', async () => {
       const a = start('a');
-      replicas.server.spoil(RECORD);
+      replicas.server.corrupt(RECORD);
       await acquired(a, 'another');
       const [at, error] = await timed(a.locks.tryAcquire(KEY, { wait: '1s' }), 5_000);
       expect([at, messageOf(error)]).toEqual([

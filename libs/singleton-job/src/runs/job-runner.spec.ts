@@ -15,7 +15,7 @@ const once = interval(3_600_000);
 const explode = (): never => {
   throw new Error('looked at');
 };
-type Step = 'pause' | 'resume' | 'spoil' | 'repair' | 'cut' | 'heal' | 'keep' | 'go back' | 'lose';
+type Step = 'pause' | 'resume' | 'corrupt' | 'repair' | 'cut' | 'heal' | 'keep' | 'go back' | 'lose';
 
 const replicas = useReplicas();
 
@@ -38,7 +38,7 @@ describe('A follower', () => {
   const [BEGIN, END, LOST] = ['paused', 'resumed: resumed', 'resumed: data-lost'];
 
   it.each<[string, readonly Step[], readonly string[]]>([
-    ['and of neither while the record cannot be read', ['pause', 'spoil', 'repair', 'resume'], [BEGIN, END]],
+    ['and of neither while the record cannot be read', ['pause', 'corrupt', 'repair', 'resume'], [BEGIN, END]],
     ['also if both lie between two looks', ['pause', 'cut', 'resume', 'pause', 'heal'], [BEGIN, END, BEGIN]],
     [
       'and of none when an older record shows an older pause',
@@ -59,7 +59,7 @@ describe('A follower', () => {
     const actions: Record<Step, () => unknown> = {
       pause: () => a.registry.pause('tick'),
       resume: () => a.registry.resume('tick'),
-      spoil: server.spoil.bind(server, 'tick:job'),
+      corrupt: server.corrupt.bind(server, 'tick:job'),
       repair: server.repair.bind(server, 'tick:job'),
       cut: b.store.partition.bind(b.store),
       heal: b.store.heal.bind(b.store),

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asStoreError, StoreError } from '../base/errors/store.error.js';
-import { Connection, delayAfterTimeouts, type Failures, type Lost } from './connection.js';
+import { Connection, delayAfterTimeouts, type Failures, type OnLost } from './connection.js';
 import { NoAnswerError } from './silence-watchdog.js';
 
 function setup() {
   const server = { refuses: false };
-  const sessions: Lost[] = [];
+  const sessions: OnLost[] = [];
   const events: string[] = [];
   const failures: Failures[] = [];
   const connection = new Connection({

@@ -14,7 +14,7 @@ export interface Session {
 }
 
 /** Called when a session ends, with the reason. */
-export type Lost = (reason: unknown) => void;
+export type OnLost = (reason: unknown) => void;
 
 /** What happened since a request was answered. */
 export interface Failures {
@@ -27,7 +27,7 @@ export interface Failures {
 /** What a connection needs of its store. */
 export interface ConnectionParts<S extends Session> {
   /** A session that is not connected yet. Called for each attempt. */
-  readonly newSession: (lost: Lost) => Promise<S>;
+  readonly newSession: (lost: OnLost) => Promise<S>;
   /** `request` is what was sent. Left out: there is no connection. */
   readonly toError: (error: unknown, request?: string) => StoreError;
   /** How long to wait for the next attempt. */
@@ -106,7 +106,7 @@ export class Connection<S extends Session> {
   async #connect(): Promise<void> {
     this.#state = 'connecting';
     let session: S | undefined;
-    const lost: Lost = (reason) => {
+    const lost: OnLost = (reason) => {
       this.#lose(session, reason);
     };
     try {

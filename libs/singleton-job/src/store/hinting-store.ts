@@ -1,5 +1,5 @@
 import { type StoreError } from '../base/errors/store.error.js';
-import { type Connection, type Lost, type Session } from './connection.js';
+import { type Connection, type OnLost, type Session } from './connection.js';
 import { hintText, messagesMissing } from './hints.js';
 import { ServerStore, type ServerStoreOptions } from './server-store.js';
 
@@ -26,7 +26,7 @@ export abstract class HintingStore<O extends ServerStoreOptions<unknown>, S exte
   }
 
   /** The same as `newSession`, for hints. */
-  protected abstract newSubscriber(lost: Lost): Promise<S>;
+  protected abstract newSubscriber(lost: OnLost): Promise<S>;
   /** To all replicas. */
   protected abstract sendMessage(text: string): Promise<unknown>;
   /** Whether messages arrive on the connection for hints. Rejects where the server refuses them. */

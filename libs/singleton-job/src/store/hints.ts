@@ -1,12 +1,12 @@
 import { type Warning } from './listeners.js';
 
 /** More are published as `*`. A notification of PostgreSQL has less than 8,000 bytes. */
-const MOST_BYTES = 7_000;
+const MAX_BYTES = 7_000;
 
 /** As a message has it: a name in each line. */
 export function hintText(names: readonly string[] | '*'): string {
   const text = names === '*' ? names : names.join('\n');
-  return Buffer.byteLength(text) > MOST_BYTES ? '*' : text;
+  return Buffer.byteLength(text) > MAX_BYTES ? '*' : text;
 }
 
 /** What a message says. One that another program sent is the name of no record. */

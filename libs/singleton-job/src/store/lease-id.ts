@@ -4,8 +4,8 @@
  */
 export type LeaseId = string;
 
-/** The life of a lease is at least this. Only tests have shorter ones. */
-export const LEAST_LOCK_EXPIRY_MS = 500;
+/** The TTL of a lease is at least this. Only tests have shorter ones. */
+export const MIN_LOCK_EXPIRY_MS = 500;
 
 /** Who holds a record: `lease#attempt`. Each attempt to take a record has a number of its own. */
 export type Holder = string;
@@ -28,7 +28,7 @@ export function isHolder(value: unknown): boolean {
   return typeof value === 'string' && /#\d+$/.test(value) && isLeaseId(leaseOf(value));
 }
 
-/** The life in a lease id, in milliseconds. */
+/** The TTL in a lease id, in milliseconds. */
 export function ttlOf(lease: LeaseId): number {
   return Number(lease.slice(lease.lastIndexOf('@') + 1));
 }

@@ -4,7 +4,7 @@ import {
   type CasRequest,
   type Incarnation,
   type LeaseId,
-  lifeOf,
+  ttlOf,
   type Store,
   type StoredRecord,
   type StoreListener,
@@ -49,9 +49,9 @@ export class MemoryServer {
     const { leases } = this.data;
     for (const [id, end] of leases) {
       if (end <= time) leases.delete(id);
-      else leases.set(id, Math.min(end, time + lifeOf(id)));
+      else leases.set(id, Math.min(end, time + ttlOf(id)));
     }
-    for (const id of [...renew.filter((one) => leases.has(one)), ...grant]) leases.set(id, time + lifeOf(id));
+    for (const id of [...renew.filter((one) => leases.has(one)), ...grant]) leases.set(id, time + ttlOf(id));
     for (const id of revoke) leases.delete(id);
     const remaining = new Map([...leases].map(([lease, end]) => [lease, end - time]));
     return { time, incarnation: { ...(this.#noted ?? NOT_NOTED) }, leases: remaining, records };
@@ -132,12 +132,12 @@ export class MemoryStore implements Store {
   /** See `Store.publish`. */
   publish(names: readonly string[] | '*'): Promise<void> {
     return this.send('publish', names, () => {
-      for (const store of this.server.stores) store.hear(names);
+      for (const store of this.server.stores) store.deliver(names);
     });
   }
 
   /** A hint arrives. @internal */
-  hear(names: readonly string[] | '*'): void {
+  deliver(names: readonly string[] | '*'): void {
     this.listeners.each((listener) => listener.hint?.(names));
   }
 

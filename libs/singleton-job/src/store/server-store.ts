@@ -1,9 +1,9 @@
 import { otherServer } from '../advice/servers.js';
 import { StoreError } from '../base/errors/store.error.js';
 import { describeValue } from '../base/text/describe-value.js';
-import { Connection, type ConnectionParts, type Failures, type Lost, type Session } from './connection.js';
+import { Connection, type ConnectionParts, type Failures, type OnLost, type Session } from './connection.js';
 import { type Address, firstAnswer } from './first-answer.js';
-import { LEAST_LOCK_EXPIRY_MS, ttlOf } from './lease-id.js';
+import { MIN_LOCK_EXPIRY_MS, ttlOf } from './lease-id.js';
 import { Listeners } from './listeners.js';
 import { misconfigured } from './store-errors.js';
 import { type CasRequest, type Store, type StoreListener, type SyncRequest, type SyncResult } from './store.js';
@@ -21,10 +21,10 @@ export interface ServerStoreOptions<C> {
   /** False: it receives no hints, and has one connection. Enough for heartbeats. @default true */
   readonly subscribes?: boolean;
   /**
-   * The shortest life of a lease, until one that is kept is shorter: time limits of requests and connections follow it.
+   * The shortest TTL of a lease, until one that is kept is shorter: time limits of requests and connections follow it.
    * @default 10_000
    */
-  readonly shortestLifeMs?: number;
+  readonly minTtlMs?: number;
 }
 
 /** A store on a server: one connection, for requests. */
@@ -38,13 +38,13 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
     onLost: this.lost.bind(this),
   });
   /** Of all leases that it has kept. */
-  protected shortestLifeMs = this.options.shortestLifeMs ?? 10_000;
+  protected minTtlMs = this.options.minTtlMs ?? 10_000;
 
   constructor(protected readonly options: O) {}
 
   async sync(request: SyncRequest): Promise<SyncResult> {
-    const lives = [...request.renew, ...request.grant].map(ttlOf).filter((ms) => ms >= LEAST_LOCK_EXPIRY_MS);
-    this.shortestLifeMs = Math.min(this.shortestLifeMs, ...lives);
+    const ttls = [...request.renew, ...request.grant].map(ttlOf).filter((ms) => ms >= MIN_LOCK_EXPIRY_MS);
+    this.minTtlMs = Math.min(this.minTtlMs, ...ttls);
     const result = await this.sendSync(request);
     // a fencing token is made of it, and one that is no number makes a record unreadable for all replicas
     if (Number.isSafeInteger(result.time)) return result;
@@ -68,7 +68,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   }
 
   protected abstract sendSync(request: SyncRequest): Promise<SyncResult>;
-  protected abstract newSession(lost: Lost): Promise<S>;
+  protected abstract newSession(lost: OnLost): Promise<S>;
   protected abstract toError(error: unknown, request?: string): StoreError;
 
   protected async source(): Promise<O['connection']> {
@@ -76,10 +76,10 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   }
 
   /** How long nothing may arrive while a request waits for its answer. */
-  protected readonly silenceMs = (): number => Math.min(1_500, this.shortestLifeMs / 5);
+  protected readonly answerTimeoutMs = (): number => Math.min(1_500, this.minTtlMs / 5);
 
   protected delayMs({ before }: Failures): number {
-    return Math.min(50 * 2 ** before, this.silenceMs() / 3) * (0.5 + Math.random() / 2);
+    return Math.min(50 * 2 ** before, this.answerTimeoutMs() / 3) * (0.5 + Math.random() / 2);
   }
 
   protected newConnection(parts: Omit<ConnectionParts<S>, 'toError' | 'delayMs'>): Connection<S> {

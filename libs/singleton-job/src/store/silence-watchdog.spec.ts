@@ -14,7 +14,7 @@ it('A watchdog calls once when nothing arrives for so long while a request waits
   const stream = { bytesRead: 0, connecting: true };
   const messages: string[] = [];
   const silent = ({ message }: Error) => messages.push(message);
-  const watched = { stream: () => stream, silenceMs: () => 1_500, silent };
+  const watched = { stream: () => stream, answerTimeoutMs: () => 1_500, silent };
   const answerAfter = (ms: number) => void watchSilence(new Promise((resolve) => setTimeout(resolve, ms)), watched);
   // the connection is being opened, and then something arrives
   answerAfter(9_000);

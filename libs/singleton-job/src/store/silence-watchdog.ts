@@ -9,17 +9,17 @@ export class NoAnswerError extends Error {}
 
 interface Watched {
   readonly stream: () => Stream;
-  readonly silenceMs: () => number;
+  readonly answerTimeoutMs: () => number;
   readonly silent: (error: NoAnswerError) => void;
 }
 
-/** Calls `silent` if nothing arrives on a connection for `silenceMs` while this answer is waited for. */
-export function watchSilence<T>(answer: Promise<T>, { stream, silenceMs, silent }: Watched): Promise<T> {
+/** Calls `silent` if nothing arrives on a connection for `answerTimeoutMs` while this answer is waited for. */
+export function watchSilence<T>(answer: Promise<T>, { stream, answerTimeoutMs, silent }: Watched): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let turn: NodeJS.Immediate | undefined;
   const watch = (): void => {
     const { bytesRead } = stream();
-    const ms = silenceMs();
+    const ms = answerTimeoutMs();
     const look = (): void => {
       const now = stream();
       // a client has its own time limit for a connection that is being opened

@@ -5,14 +5,14 @@ import { type LeaseId, ttlOf } from './lease-id.js';
  * checks each rule.
  *
  * 1. **A request that resolves is certain, one that rejects is unknown.** It may be carried out, or not, or twice, or
- *    later. No rule forbids to send one again. One that has not settled after a life of the shortest lease counts as
+ *    later. No rule forbids to send one again. One that has not settled after the shortest TTL of a lease counts as
  *    rejected, so reject it sooner, such as after a fifth of that.
  * 2. **The requests of one store are carried out in the order in which they were sent.** A store uses one connection
  *    for them.
- * 3. **Messages may be lost, late or doubled.** They carry no facts: a replica that gets one looks at the store.
+ * 3. **Messages may be lost, late or doubled.** They carry no facts: a replica that gets one reads the store.
  */
 
-export { type LeaseId, ttlOf as lifeOf };
+export { type LeaseId, ttlOf };
 
 /**
  * A record as the store has it: `value` is JSON, `revision` grows with each write and is at least the time of the
@@ -114,8 +114,8 @@ export interface Store {
    * 1. The records are read as of a moment that is not later than that of the leases.
    * 2. If the server is another than the noted one, or none is noted, a request that renews or grants notes the
    *    incarnation. Any other has an empty `id` in its answer. A request that cannot see the server compares nothing.
-   * 3. Leases whose end has passed are removed. One that cannot be removed now is answered with 0 ms, until a life
-   *    after its end. A lease that would live longer than its life is shortened: the clock was set back.
+   * 3. Leases whose end has passed are removed. One that cannot be removed now is answered with 0 ms, until a TTL
+   *    after its end. A lease that would live longer than its TTL is shortened: the clock was set back.
    * 4. It renews the leases that are there, then grants, then revokes. One that it cannot renew is not in the answer.
    * 5. A record that cannot be read is `'unreadable'`, and fails nothing else.
    */
@@ -129,8 +129,8 @@ export interface Store {
   compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]>;
 
   /**
-   * Tells all replicas that these records have changed, or any. A failure of it is no failure of anything else. Left
-   * out: they look once a second.
+   * Says to all replicas that these records have changed, or any. A failure of it is no failure of anything else. Left
+   * out: they read all records once a second.
    */
   publish?(names: readonly string[] | '*'): Promise<void>;
 

@@ -5,7 +5,7 @@ import { type StoredRecord } from '../store/store.js';
 
 /** A server in memory with the faults of a real one. */
 export class FaultyServer extends MemoryServer {
-  readonly #spoiled = new Set<string>();
+  readonly #corrupted = new Set<string>();
   #aheadMs = 0;
   #starts = 1;
 
@@ -38,8 +38,8 @@ export class FaultyServer extends MemoryServer {
   }
 
   /** Makes a record unreadable, as a key of another type is. */
-  spoil(name: string): void {
-    this.#spoiled.add(name);
+  corrupt(name: string): void {
+    this.#corrupted.add(name);
   }
 
   /** Who holds the record of a job: also a dead replica, until another takes it. Undefined: it is free. */
@@ -49,7 +49,7 @@ export class FaultyServer extends MemoryServer {
 
   /** The record can be read again. */
   repair(name: string): void {
-    this.#spoiled.delete(name);
+    this.#corrupted.delete(name);
   }
 
   /** Sets the clock of the server ahead, or back. */
@@ -64,6 +64,6 @@ export class FaultyServer extends MemoryServer {
 
   /** @internal */
   protected override recordOf(name: string, time: number): StoredRecord | 'unreadable' | undefined {
-    return this.#spoiled.has(name) ? 'unreadable' : super.recordOf(name, time);
+    return this.#corrupted.has(name) ? 'unreadable' : super.recordOf(name, time);
   }
 }

@@ -9,7 +9,7 @@ const EXPECTED = {
   config: 'createSingletonJobConfig',
   'current-run': 'currentRun',
   opentelemetry: 'SingletonJobOpenTelemetryModule',
-  store: 'lifeOf',
+  store: 'ttlOf',
   terminus: 'SingletonJobHealthIndicator',
   testing: 'ManualClock',
 };

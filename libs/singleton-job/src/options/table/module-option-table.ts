@@ -1,7 +1,7 @@
 import { EVENT_NAMES } from '../../base/events/events.js';
 import { type JobObserver } from '../../base/events/observer.js';
 import { isClass, isObject, isPlainObject } from '../../base/text/describe-value.js';
-import { LEAST_LOCK_EXPIRY_MS } from '../../store/lease-id.js';
+import { MIN_LOCK_EXPIRY_MS } from '../../store/lease-id.js';
 import { readConnection } from '../connection/connection-option.js';
 import { readStore } from '../connection/store-option.js';
 import { type SingletonJobOptions } from '../singleton-job.options.js';
@@ -47,7 +47,7 @@ const interceptors = listOf(isInterceptor, {
 });
 
 /** `lockExpiry` of the module or of a job. */
-export const expiry = duration({ leastMs: LEAST_LOCK_EXPIRY_MS, mostMs: 86_400_000 });
+export const expiry = duration({ leastMs: MIN_LOCK_EXPIRY_MS, mostMs: 86_400_000 });
 
 /**
  * Every option of the module. Options without a default have none, or one that depends on others. The page about

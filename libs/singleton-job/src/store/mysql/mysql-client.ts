@@ -58,14 +58,14 @@ export const loadMysql2 = once(async () => {
 });
 
 /** Begins to connect. */
-export async function newClient(connection: MysqlConnectionOptions, shortestLifeMs: number): Promise<MysqlClient> {
+export async function newClient(connection: MysqlConnectionOptions, minTtlMs: number): Promise<MysqlClient> {
   const mysql2 = await loadMysql2();
   const config: MysqlConfig = typeof connection === 'string' ? { uri: connection } : connection.mysql;
   const { uri } = config;
   return mysql2.createConnection({
     ...config,
     uri: uri && withOwnParameters(uri),
-    connectTimeout: connectLimitMs(config.connectTimeout, shortestLifeMs),
+    connectTimeout: connectLimitMs(config.connectTimeout, minTtlMs),
     multipleStatements: true,
     // the application may have chosen other forms of statements, texts, numbers and dates
     charset: 'utf8mb4',
@@ -89,9 +89,9 @@ export function withOwnParameters(uri: string): string {
 
 /**
  * How long an attempt to connect may take. TLS and a password take six round trips. After an attempt that hangs, a
- * leader has time for another. `given`: by the user; 0 or not a number counts as nothing.
+ * leader has time for another. `timeoutMs`: of the user; 0 or not a number counts as nothing.
  */
-export function connectLimitMs(given: unknown, shortestLifeMs: number): number {
-  const own = Number(given);
-  return own > 0 ? Math.min(own, shortestLifeMs / 3) : Math.min(2_500, shortestLifeMs / 4);
+export function connectLimitMs(timeoutMs: unknown, minTtlMs: number): number {
+  const limitMs = Number(timeoutMs);
+  return limitMs > 0 ? Math.min(limitMs, minTtlMs / 3) : Math.min(2_500, minTtlMs / 4);
 }

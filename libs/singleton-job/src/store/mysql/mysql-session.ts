@@ -66,7 +66,7 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
    * comes before another replica may need them, and its own next connection too.
    */
   get #stallLimit(): number {
-    return Math.ceil((2 * this.parts.silenceMs()) / 1_000);
+    return Math.ceil((2 * this.parts.answerTimeoutMs()) / 1_000);
   }
 
   get dialect(): Dialect {
@@ -107,12 +107,12 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
   readonly query: Query = async (...statement) => (await this.sendAll([statement]))[0] ?? [];
 
   protected override async sendAll(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
-    const { silenceMs, lost } = this.parts;
+    const { answerTimeoutMs, lost } = this.parts;
     try {
       // each with its own values
       const text = statements.map(([sql, ...values]) => this.client.format(sql, values)).join('; ');
       const answer = this.client.promise().query(text);
-      const [result] = await watchSilence(answer, { stream: () => this.client.stream, silenceMs, silent: lost });
+      const [result] = await watchSilence(answer, { stream: () => this.client.stream, answerTimeoutMs, silent: lost });
       const results = (statements.length === 1 ? [result] : result) as readonly Result[];
       return results.map((rows) => ('affectedRows' in rows ? [] : rows));
     } catch (error: unknown) {

@@ -44,20 +44,20 @@ BEGIN
   DELETE FROM {schema}.leases WHERE project = a_project AND id IN (
     SELECT id FROM {schema}.leases WHERE project = a_project AND ends_at <= now FOR UPDATE SKIP LOCKED);
   -- the clock was set back; not measured by now, for another replica may have renewed its lease since
-  UPDATE {schema}.leases SET ends_at = {schema}.clock_1() + life WHERE project = a_project AND id IN (
-    SELECT id FROM {schema}.leases WHERE project = a_project AND ends_at > {schema}.clock_1() + life FOR UPDATE SKIP LOCKED);
-  UPDATE {schema}.leases SET ends_at = now + life WHERE project = a_project AND id = ANY (renewed);
+  UPDATE {schema}.leases SET ends_at = {schema}.clock_1() + ttl WHERE project = a_project AND id IN (
+    SELECT id FROM {schema}.leases WHERE project = a_project AND ends_at > {schema}.clock_1() + ttl FOR UPDATE SKIP LOCKED);
+  UPDATE {schema}.leases SET ends_at = now + ttl WHERE project = a_project AND id = ANY (renewed);
   INSERT INTO {schema}.leases
-  SELECT DISTINCT a_project, id, life, now + life FROM unnest(granted) id, CAST(substring(id FROM '[0-9]+$') AS bigint) life ORDER BY id
+  SELECT DISTINCT a_project, id, ttl, now + ttl FROM unnest(granted) id, CAST(substring(id FROM '[0-9]+$') AS bigint) ttl ORDER BY id
   ON CONFLICT (project, id) DO UPDATE SET ends_at = excluded.ends_at;
   DELETE FROM {schema}.leases WHERE project = a_project AND id = ANY (revoked);
 
   -- of another server, and this request notes nothing
   IF noted.server <> this_server THEN noted := NULL; END IF;
-  -- A lease that has ended is here only if its row is locked. A renewal that is under way there can last for one more life, not longer.
+  -- A lease that has ended is here only if its row is locked. A renewal that is under way there can last for one more TTL, not longer.
   RETURN json_build_object('time', now, 'records', coalesce(read_records, '{}'), 'leases', (
-      SELECT coalesce(json_object_agg(id, greatest(least(ends_at - now, life), 0)), '{}')
-      FROM {schema}.leases WHERE project = a_project AND ends_at > now - life),
+      SELECT coalesce(json_object_agg(id, greatest(least(ends_at - now, ttl), 0)), '{}')
+      FROM {schema}.leases WHERE project = a_project AND ends_at > now - ttl),
     'incarnation', json_build_object('id', coalesce(noted.server || '/' || noted.since, ''),
       'since', coalesce(noted.since, 0), 'isFirst', coalesce(noted.is_first, false)));
 END $$;
@@ -78,15 +78,15 @@ BEGIN
     WHERE project = a_project AND server = this_server AND server || '/' || since = incarnation) THEN RETURN '{}'; END IF;
 
   WITH wanted AS (
-    SELECT name, if_revision, new_value, nullif(forget, -1) AS life
+    SELECT name, if_revision, new_value, nullif(forget, -1) AS keep_ms
     FROM unnest(names, revisions, new_values, forget_after) w (name, if_revision, new_value, forget)
   ), changed AS (
-    UPDATE {schema}.records r SET revision = greatest(r.revision + 1, now), value = new_value, forget_at = now + life
+    UPDATE {schema}.records r SET revision = greatest(r.revision + 1, now), value = new_value, forget_at = now + keep_ms
     FROM (SELECT w.* FROM wanted w JOIN {schema}.records USING (name) WHERE project = a_project FOR UPDATE OF records SKIP LOCKED) w
     WHERE r.project = a_project AND r.name = w.name AND if_revision = CASE WHEN r.forget_at <= now THEN 0 ELSE r.revision END
     RETURNING r.name, r.revision
   ), made AS (
-    INSERT INTO {schema}.records SELECT a_project, name, now, new_value, now + life FROM wanted w
+    INSERT INTO {schema}.records SELECT a_project, name, now, new_value, now + keep_ms FROM wanted w
     WHERE if_revision = 0 AND NOT EXISTS (SELECT FROM {schema}.records r WHERE project = a_project AND r.name = w.name)
     ORDER BY name ON CONFLICT DO NOTHING RETURNING name, revision
   )

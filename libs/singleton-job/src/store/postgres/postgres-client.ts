@@ -71,17 +71,14 @@ export interface PostgresClient extends EventEmitter {
 }
 
 /** Creates a client that is not connected. The only place that loads `pg`. */
-export async function newClient(
-  connection: PostgresConnectionOptions,
-  shortestLifeMs: number,
-): Promise<PostgresClient> {
+export async function newClient(connection: PostgresConnectionOptions, minTtlMs: number): Promise<PostgresClient> {
   const Client = await loadClient();
   const config = configOf(connection);
   const limitMs = Number(Reflect.get(config, 'connectionTimeoutMillis'));
   return new Client({
     ...config,
     // a session has a limit for each answer
-    connectionTimeoutMillis: limitMs > 0 ? Math.min(limitMs, shortestLifeMs) : shortestLifeMs,
+    connectionTimeoutMillis: limitMs > 0 ? Math.min(limitMs, minTtlMs) : minTtlMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     // the only parameter of the start that a pooler lets pass

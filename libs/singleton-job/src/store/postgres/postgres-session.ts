@@ -1,4 +1,4 @@
-import { type Lost, type Session } from '../connection.js';
+import { type OnLost, type Session } from '../connection.js';
 import { type Address } from '../first-answer.js';
 import { watchSilence } from '../silence-watchdog.js';
 import { cancelQuery, type PostgresClient, type Row } from './postgres-client.js';
@@ -7,8 +7,8 @@ import { sqlState } from './postgres-errors.js';
 export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 interface SessionParts {
-  readonly lost: Lost;
-  readonly silenceMs: () => number;
+  readonly lost: OnLost;
+  readonly answerTimeoutMs: () => number;
   /** Sends what comes before anything else. */
   readonly prepare: (session: PostgresSession) => Promise<void>;
 }
@@ -45,7 +45,7 @@ export class PostgresSession implements Session {
     const socket = client.connection.stream;
     await watchSilence(client.connect(), {
       stream: () => ({ bytesRead: socket.bytesRead + Number(socket.connecting !== true) }),
-      silenceMs: parts.silenceMs,
+      answerTimeoutMs: parts.answerTimeoutMs,
       // no time-out of a statement: it leaves nothing on the server
       silent: ({ message }) => {
         parts.lost(new Error(message));
@@ -76,9 +76,9 @@ export class PostgresSession implements Session {
       cancelQuery(client);
       parts.lost(error);
     };
-    const { silenceMs } = parts;
+    const { answerTimeoutMs } = parts;
     try {
-      const watched = { stream: () => client.connection.stream, silenceMs, silent };
+      const watched = { stream: () => client.connection.stream, answerTimeoutMs: answerTimeoutMs, silent };
       return (await watchSilence(client.query(text, values), watched)).rows;
     } catch (error: unknown) {
       if (ENDS_SESSION.test(sqlState(error))) parts.lost(error);

@@ -52,12 +52,12 @@ class FakeClient extends EventEmitter implements PostgresClient {
 jest.unstable_mockModule('pg', () => ({ default: { Client: FakeClient } }));
 const { PostgresStore } = await import('./postgres-store.js');
 
-function openStore(subscribes: boolean, shortestLifeMs = 10_000) {
+function openStore(subscribes: boolean, minTtlMs = 10_000) {
   const store = new PostgresStore({
     projectName: 'shop',
     connection: 'postgres://nowhere',
     subscribes,
-    shortestLifeMs,
+    minTtlMs,
   });
   store.open();
   const sync = () => store.sync({ isNewcomer: false, renew: [], grant: [], revoke: [], read: [] });
@@ -135,10 +135,10 @@ describe('A PostgreSQL store', () => {
   it.each([
     [10_000, '250ms'],
     [1_000, '100ms'],
-  ])('with a lockExpiry of %i ms waits %s for a notification of another application', async (shortestLifeMs, limit) => {
+  ])('with a lockExpiry of %i ms waits %s for a notification of another application', async (minTtlMs, limit) => {
     const limits: unknown[] = [];
     carryOut = async (_client, kind, values) => kind === 'pg_notify' && limits.push(values[2]);
-    const { store } = openStore(true, shortestLifeMs);
+    const { store } = openStore(true, minTtlMs);
     await jest.advanceTimersByTimeAsync(10);
     await store.publish('*');
     expect(limits).toEqual([limit, limit]);

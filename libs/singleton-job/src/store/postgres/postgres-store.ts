@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type StoreError } from '../../base/errors/store.error.js';
-import { delayAfterTimeouts, type Failures, type Lost } from '../connection.js';
+import { delayAfterTimeouts, type Failures, type OnLost } from '../connection.js';
 import { CHECK_EVERY_MS, HintingStore } from '../hinting-store.js';
 import { namesIn } from '../hints.js';
 import { type ServerStoreOptions } from '../server-store.js';
@@ -9,7 +9,7 @@ import { type CasRequest, type StoredRecord, type SyncRequest, type SyncResult }
 import { newClient, type PostgresConnectionOptions } from './postgres-client.js';
 import { postgresError } from './postgres-errors.js';
 import { PostgresSession } from './postgres-session.js';
-import { type FoundServer, prepareServer } from './prepare-server.js';
+import { type ServerState, prepareServer } from './prepare-server.js';
 
 export interface PostgresStoreOptions extends ServerStoreOptions<PostgresConnectionOptions> {
   /** Where the tables and functions are. @default 'singleton_job' */
@@ -36,7 +36,7 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
   /** For a notification to this store. */
   readonly #ownChannel = `singleton_job_${randomUUID()}`;
   #arrived: () => void = () => undefined;
-  #server: FoundServer | undefined;
+  #server: ServerState | undefined;
 
   protected async sendSync({ isNewcomer, renew, grant, revoke, read }: SyncRequest): Promise<SyncResult> {
     const answer = await this.#call<SyncAnswer>('sync', [isNewcomer, renew, grant, revoke, read]);
@@ -58,13 +58,13 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
     return writes.map(({ name }) => revisions.get(name));
   }
 
-  protected newSession(lost: Lost): Promise<PostgresSession> {
+  protected newSession(lost: OnLost): Promise<PostgresSession> {
     return this.#sessionOf(lost, async ({ query }) => {
       this.#server = await prepareServer(query, this.#schema, this.options.migrate ?? true);
     });
   }
 
-  protected newSubscriber(lost: Lost): Promise<PostgresSession> {
+  protected newSubscriber(lost: OnLost): Promise<PostgresSession> {
     return this.#sessionOf(lost, async ({ client, query }) => {
       client.on('notification', ({ channel, payload = '' }: Partial<Record<'channel' | 'payload', string>>) => {
         if (channel === this.#ownChannel) this.#arrived();
@@ -106,7 +106,7 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
    * where another application holds that lock: that server is not silent.
    */
   #notify({ query }: PostgresSession, channel: string, text: string): Promise<unknown> {
-    const limit = `${Math.ceil(Math.min(MAX_NOTIFY_MS, this.silenceMs() / 2))}ms`;
+    const limit = `${Math.ceil(Math.min(MAX_NOTIFY_MS, this.answerTimeoutMs() / 2))}ms`;
     const settings = "set_config('synchronous_commit', 'off', true), set_config('lock_timeout', $3, true)";
     return query(`SELECT ${settings}, pg_notify($1, $2)`, [channel, text, limit]);
   }
@@ -119,9 +119,9 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
     return delayAfterTimeouts(failures) ?? super.delayMs(failures);
   }
 
-  async #sessionOf(lost: Lost, prepare: (session: PostgresSession) => Promise<void>): Promise<PostgresSession> {
-    const client = await newClient(await this.source(), this.shortestLifeMs);
-    return new PostgresSession(client, { lost, silenceMs: this.silenceMs, prepare });
+  async #sessionOf(lost: OnLost, prepare: (session: PostgresSession) => Promise<void>): Promise<PostgresSession> {
+    const client = await newClient(await this.source(), this.minTtlMs);
+    return new PostgresSession(client, { lost, answerTimeoutMs: this.answerTimeoutMs, prepare });
   }
 
   async #call<T>(step: string, values: readonly unknown[]): Promise<T> {
@@ -132,7 +132,7 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
       // The role or the server has another level as its default. No other statement comes between, and COMMIT ends a
       // transaction that failed, too. Each leaves when the one before it is answered: three round trips. If this
       // process stalls meanwhile, the server ends the session before another replica may need its row locks.
-      const limit = `SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(2 * this.silenceMs())}`;
+      const limit = `SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(2 * this.answerTimeoutMs())}`;
       const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; ${limit}`;
       const [, answer] = await Promise.all([query(begin), query(text, all), query('COMMIT')]);
       return answer;

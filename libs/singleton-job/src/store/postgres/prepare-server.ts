@@ -3,15 +3,15 @@ import { sqlState } from './postgres-errors.js';
 import { type Query } from './postgres-session.js';
 import { postgresMigrations, LAST_FUNCTION } from './schema.js';
 
-const OLDEST_SERVER = 130_000;
+const MIN_SERVER = 130_000;
 
-const LOOK = `SELECT json_build_object(
+const SERVER_STATE = `SELECT json_build_object(
   'version', current_setting('server_version_num')::int, 'isStandby', pg_is_in_recovery(), 'role', current_user, 'database', current_database(),
   'level', current_setting('transaction_isolation'),
   'isComplete', EXISTS (SELECT FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname = $1 AND proname = $2)) AS answer`;
 
 /** What a new connection finds. */
-export interface FoundServer {
+export interface ServerState {
   readonly version: number;
   readonly isStandby: boolean;
   readonly role: string;
@@ -22,10 +22,10 @@ export interface FoundServer {
 }
 
 /** Checks the server of a new connection, and creates what is missing in the schema. */
-export async function prepareServer(query: Query, schema: string, mayMigrate: boolean): Promise<FoundServer> {
-  const [row] = await query(LOOK, [schema, LAST_FUNCTION]);
-  const server = JSON.parse(String(row?.['answer'])) as FoundServer;
-  if (server.version < OLDEST_SERVER)
+export async function prepareServer(query: Query, schema: string, mayMigrate: boolean): Promise<ServerState> {
+  const [row] = await query(SERVER_STATE, [schema, LAST_FUNCTION]);
+  const server = JSON.parse(String(row?.['answer'])) as ServerState;
+  if (server.version < MIN_SERVER)
     throw misconfigured('This server is too old: the library needs PostgreSQL 13 or later');
   if (server.isStandby) throw new Error('this server is a standby: connect to the primary');
   if (server.isComplete) return server;

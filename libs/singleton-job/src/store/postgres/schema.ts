@@ -15,12 +15,12 @@ COMMENT ON COLUMN {schema}.incarnations.server IS 'start of the server, in micro
 COMMENT ON COLUMN {schema}.incarnations.since IS 'when a replica first met this server, in ms since 1970';
 COMMENT ON COLUMN {schema}.incarnations.is_first IS 'true: the project had no data before';
 CREATE TABLE {schema}.leases (
-  project text, id text, life bigint NOT NULL, ends_at bigint NOT NULL, PRIMARY KEY (project, id)
+  project text, id text, ttl bigint NOT NULL, ends_at bigint NOT NULL, PRIMARY KEY (project, id)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE {schema}.leases IS 'nestjs-singleton-job: which replicas are alive, one row for each lockExpiry that a replica uses';
 COMMENT ON COLUMN {schema}.leases.project IS 'projectName of the application';
 COMMENT ON COLUMN {schema}.leases.id IS 'name of the replica, counter and lockExpiry in ms, as in web-1-3b0ab314.1@10000';
-COMMENT ON COLUMN {schema}.leases.life IS 'lockExpiry in ms';
+COMMENT ON COLUMN {schema}.leases.ttl IS 'lockExpiry in ms';
 COMMENT ON COLUMN {schema}.leases.ends_at IS 'when the lease ends unless a heartbeat comes, in ms since 1970';
 CREATE TABLE {schema}.records (
   project text, name text, revision bigint NOT NULL, value text NOT NULL, forget_at bigint, PRIMARY KEY (project, name)

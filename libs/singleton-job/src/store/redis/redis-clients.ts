@@ -67,15 +67,15 @@ const CLUSTER = {
  */
 export async function newClient(
   source: RedisConnectionOptions,
-  shortestLifeMs: number,
-  silenceMs: number,
+  minTtlMs: number,
+  answerTimeoutMs: number,
 ): Promise<RedisClient> {
   const original = await originalClient(source);
   const options = optionsOf(original);
-  const { connectTimeout: own = DEFAULT_CONNECT_TIMEOUT_MS } = options;
-  const connectTimeout = own === DEFAULT_CONNECT_TIMEOUT_MS ? silenceMs : Math.min(own, shortestLifeMs / 3);
+  const { connectTimeout: limitMs = DEFAULT_CONNECT_TIMEOUT_MS } = options;
+  const connectTimeout = limitMs === DEFAULT_CONNECT_TIMEOUT_MS ? answerTimeoutMs : Math.min(limitMs, minTtlMs / 3);
   // ioredis 5 would replace all redisOptions, and with them user, password and TLS
-  const redisOptions = { ...options, ...EACH_NODE, connectTimeout, sentinelCommandTimeout: silenceMs };
+  const redisOptions = { ...options, ...EACH_NODE, connectTimeout, sentinelCommandTimeout: answerTimeoutMs };
   return isCluster(original) ? original.duplicate([], { ...CLUSTER, redisOptions }) : original.duplicate(redisOptions);
 }
 

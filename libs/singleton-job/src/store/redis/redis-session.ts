@@ -1,14 +1,14 @@
 import { type Redis, type RedisOptions } from 'ioredis';
 import { type EventEmitter } from 'node:events';
-import { type Lost, type Session } from '../connection.js';
+import { type OnLost, type Session } from '../connection.js';
 import { type Address } from '../first-answer.js';
 import { watchSilence } from '../silence-watchdog.js';
 import { isCluster, nodesOf, type RedisClient } from './redis-clients.js';
 import { CONNECTION_LOST, NOT_THE_PRIMARY, says } from './redis-errors.js';
 
 interface SessionParts {
-  readonly lost: Lost;
-  readonly silenceMs: () => number;
+  readonly lost: OnLost;
+  readonly answerTimeoutMs: () => number;
   /** Checks the server. Rejects if it is of no use, or if this error is of the kind that waits for a person. */
   readonly check: (client: RedisClient, error: unknown) => Promise<void>;
   /** What changes from one connection to the next. Called for each node of a cluster that was lost. */
@@ -74,7 +74,7 @@ export class RedisSession implements Session {
       return mustReconnect;
     };
     const silent = (error: Error) => node.stream.destroy(error);
-    const watched = { stream: () => node.stream, silenceMs: this.parts.silenceMs, silent };
+    const watched = { stream: () => node.stream, answerTimeoutMs: this.parts.answerTimeoutMs, silent };
     // every command passes here, also those that ioredis sends by itself: a server may accept connections and then hang
     const send = node.sendCommand.bind(node);
     node.sendCommand = (command, stream) => {

@@ -1,5 +1,5 @@
 import { type StoreError } from '../../base/errors/store.error.js';
-import { type Lost } from '../connection.js';
+import { type OnLost } from '../connection.js';
 import { HintingStore } from '../hinting-store.js';
 import { namesIn } from '../hints.js';
 import { type ServerStoreOptions } from '../server-store.js';
@@ -41,7 +41,7 @@ export class RedisStore extends HintingStore<RedisStoreOptions, RedisSession> {
     const isKeeping = renew.length + grant.length > 0;
     const actions = Object.entries({ renew, grant, revoke });
     const pairs = actions.flatMap(([action, leases]) => leases.flatMap((lease) => [action, lease]));
-    const args = [isKeeping ? (isNewcomer ? 'newcomer' : 'knows') : 'looks', ...pairs];
+    const args = [isKeeping ? (isNewcomer ? 'newcomer' : 'knows') : 'observes', ...pairs];
     const keys = read.map((name) => this.#key(name));
     const [texts, reply] = await this.#send('sync', (client) => this.#readAndSync(client, keys, args));
     const [time, id, isFirst, hidden, list] = reply;
@@ -62,14 +62,14 @@ export class RedisStore extends HintingStore<RedisStoreOptions, RedisSession> {
     return (revisions as (string | null)[]).map((revision) => (revision === null ? undefined : Number(revision)));
   }
 
-  protected async newSession(lost: Lost): Promise<RedisSession> {
-    const client = await newClient(await this.source(), this.shortestLifeMs, this.silenceMs());
+  protected async newSession(lost: OnLost): Promise<RedisSession> {
+    const client = await newClient(await this.source(), this.minTtlMs, this.answerTimeoutMs());
     if (isCluster(client)) this.#kind = 'cluster';
     else if (this.#kind !== 'server') this.#kind = client.options.tls === undefined ? 'plain' : 'tls';
     return this.#sessionOf(client, lost);
   }
 
-  protected async newSubscriber(lost: Lost): Promise<RedisSession> {
+  protected async newSubscriber(lost: OnLost): Promise<RedisSession> {
     const credentials = await credentialsOf(await this.source());
     const { session } = this.requests;
     const client = session && newNodeClient(session.client, credentials);
@@ -94,10 +94,10 @@ export class RedisStore extends HintingStore<RedisStoreOptions, RedisSession> {
     return redisError(error, { projectName: this.options.projectName, kind: this.#kind, command: request });
   }
 
-  #sessionOf(client: RedisClient, lost: Lost): RedisSession {
+  #sessionOf(client: RedisClient, lost: OnLost): RedisSession {
     return new RedisSession(client, {
       lost,
-      silenceMs: this.silenceMs,
+      answerTimeoutMs: this.answerTimeoutMs,
       check: this.#check.bind(this),
       readCredentials: async () => credentialsOf(await this.source()),
     });

@@ -27,34 +27,34 @@ local isOther = incarnation and server ~= '' and string.match(incarnation, '^(.*
 `;
 
 /**
- * KEYS: leases. ARGV: 'looks' if the request notes nothing, 'newcomer' or 'knows'; then pairs of 'renew', 'grant' or
+ * KEYS: leases. ARGV: 'observes' if the request notes nothing, 'newcomer' or 'knows'; then pairs of 'renew', 'grant' or
  * 'revoke' and a lease. Returns the time, the incarnation, whether it is the first, why the server is hidden, and pairs
  * of a lease and how long it still lives.
  */
 export const SYNC = `${COMMON}
-if isOther and ARGV[1] == 'looks' then incarnation, score = nil end
-if ARGV[1] ~= 'looks' and (isOther or not incarnation) then
+if isOther and ARGV[1] == 'observes' then incarnation, score = nil end
+if ARGV[1] ~= 'observes' and (isOther or not incarnation) then
   score = not incarnation and ARGV[1] == 'newcomer' and '-1' or '0'
   redis.call('ZREM', KEYS[1], incarnation or '')
   incarnation = server .. '/' .. int(now)
   redis.call('ZADD', KEYS[1], score, incarnation)
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '(0', int(now))
-local function lifeOf(lease) return tonumber(string.match(lease, '@(%d+)$')) end
+local function ttlOf(lease) return tonumber(string.match(lease, '@(%d+)$')) end
 for i = 2, #ARGV, 2 do
   local action, lease = ARGV[i], ARGV[i + 1]
-  local stop = int(now + lifeOf(lease))
+  local stop = int(now + ttlOf(lease))
   if action == 'renew' then redis.call('ZADD', KEYS[1], 'XX', stop, lease) end
   if action == 'grant' then redis.call('ZADD', KEYS[1], stop, lease) end
   if action == 'revoke' then redis.call('ZREM', KEYS[1], lease) end
 end
 local leases = redis.call('ZRANGEBYSCORE', KEYS[1], '(0', '+inf', 'WITHSCORES')
 for i = 1, #leases, 2 do
-  local lease, life = leases[i], lifeOf(leases[i])
+  local lease, ttl = leases[i], ttlOf(leases[i])
   leases[i + 1] = leases[i + 1] - now
-  if life and leases[i + 1] > life then
-    leases[i + 1] = life
-    redis.call('ZADD', KEYS[1], int(now + life), lease)
+  if ttl and leases[i + 1] > ttl then
+    leases[i + 1] = ttl
+    redis.call('ZADD', KEYS[1], int(now + ttl), lease)
   end
 end
 return { now, incarnation or '', score == '-1' and 1 or 0, hidden, leases }
@@ -75,8 +75,8 @@ for i = 2, #KEYS do
   revisions[i - 1] = false
   if isCurrent and revision == ifRevision then
     revisions[i - 1] = int(math.max(revision + 1, now))
-    local life = forgetAfter == '' and {} or { 'PX', forgetAfter }
-    redis.call('SET', KEYS[i], revisions[i - 1] .. ' ' .. value, unpack(life))
+    local expiry = forgetAfter == '' and {} or { 'PX', forgetAfter }
+    redis.call('SET', KEYS[i], revisions[i - 1] .. ' ' .. value, unpack(expiry))
   end
 end
 return revisions

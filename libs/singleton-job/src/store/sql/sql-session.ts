@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Lost, type Session } from '../connection.js';
+import { type OnLost, type Session } from '../connection.js';
 
 /** What a statement takes. A list stands for its values with commas between them, a list in it has parentheses. */
 export type SqlValue = string | number | null | readonly SqlValue[];
@@ -13,7 +13,7 @@ export interface Row {
   readonly id: string;
   readonly endsAt: number;
   readonly time: number;
-  readonly here: string;
+  readonly serverId: string;
   /** Null: nothing is noted. */
   readonly server: string | null;
   readonly since: number | null;
@@ -55,9 +55,9 @@ export interface Dialect {
 
 /** What a session needs of its store. */
 export interface SqlSessionParts {
-  readonly lost: Lost;
+  readonly lost: OnLost;
   /** How long a request is repeated. */
-  readonly silenceMs: () => number;
+  readonly answerTimeoutMs: () => number;
 }
 
 const REPEAT_AFTER_MS = 5;
@@ -88,7 +88,7 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
 
   /** Carries out requests in the order of the calls, each again after a conflict. What fails is rolled back. */
   request<T>(task: () => Promise<T>): Promise<T> {
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       try {
         return await task();
       } catch (error: unknown) {
@@ -99,7 +99,7 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
   }
 
   /** One statement between two requests. It keeps no row locked while this process stalls. */
-  readonly single: Query = (sql, ...values) => this.#inTurn(() => this.query(sql, ...values));
+  readonly statement: Query = (sql, ...values) => this.#inOrder(() => this.query(sql, ...values));
 
   /** Resolves to the rows of each. */
   protected async sendAll(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
@@ -108,7 +108,7 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
     return rows;
   }
 
-  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+  #inOrder<T>(task: () => Promise<T>): Promise<T> {
     this.#pending += 1;
     const answer = this.#last.then(() => this.repeat(task)).finally(() => (this.#pending -= 1));
     this.#last = answer.catch(() => undefined);
@@ -127,7 +127,7 @@ export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> im
         const now = performance.now();
         if (!this.isConflict(error) || now > giveUpAt) throw error;
         // from the first one on: it may have waited long for what the other replica wrote
-        giveUpAt = Math.min(giveUpAt, now + this.parts.silenceMs());
+        giveUpAt = Math.min(giveUpAt, now + this.parts.answerTimeoutMs());
       }
       await delay(REPEAT_AFTER_MS * (0.5 + Math.random()));
     }

@@ -4,7 +4,7 @@ import {
   type CasRequest,
   type Incarnation,
   type LeaseId,
-  lifeOf,
+  ttlOf,
   type SyncRequest,
   type SyncResult,
   type Write,
@@ -16,17 +16,17 @@ const LEASES = 'FROM singleton_job_leases WHERE project = ?';
 
 /** The record that keeps the last hint. Those of jobs and locks have a colon in their names. */
 const HINT = 'hint';
-/** How often to look at it, and how soon again if a request is under way. */
-const LOOK_EVERY_MS = 1_000;
-const LOOK_AGAIN_MS = 100;
+/** How often to read it, and how soon again if a request is under way. */
+const READ_HINT_EVERY_MS = 1_000;
+const READ_HINT_AGAIN_MS = 100;
 
 /** No request that keeps a lease has come to this server yet. */
 const NOT_NOTED: Incarnation = { id: '', since: 0, isFirst: false };
 
 /** What a request finds: the clock, which server answers, and what is noted, of this server or of another. */
-interface Found {
+interface ServerState {
   readonly time: number;
-  readonly here: string;
+  readonly serverId: string;
   readonly noted: Incarnation;
 }
 
@@ -42,9 +42,9 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
 
   async publish(names: readonly string[] | '*'): Promise<void> {
     const text = JSON.stringify(hintText(names));
-    await this.requests.send('publish', ({ dialect, single }) => {
+    await this.requests.send('publish', ({ dialect, statement }) => {
       const change = `INSERT INTO singleton_job_records VALUES ? ${dialect.orUpdate} revision = revision + 1, value = ?`;
-      return single(change, [[this.project, HINT, 1, text, null]], text);
+      return statement(change, [[this.project, HINT, 1, text, null]], text);
     });
   }
 
@@ -58,12 +58,12 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
         ...begin,
         [`SELECT name ${RECORDS} AND name IN (?)`, project, names],
         [lock, project, names],
-        this.#find(dialect),
+        this.#readState(dialect),
         // after the locks, so that they stay
         ['SAVEPOINT seen'],
       );
-      const { time, here, noted } = foundIn(row);
-      if (noted.id !== incarnation || !isOf(noted, here) || time >= until) {
+      const { time, serverId, noted } = stateOf(row);
+      if (noted.id !== incarnation || !isOf(noted, serverId) || time >= until) {
         await send(...rollback);
         return writes.map(() => undefined);
       }
@@ -97,14 +97,14 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
     super.ready();
     if (this.options.subscribes === false) return;
     this.listeners.listening(true);
-    void this.#keepLooking(this.requests.session);
+    void this.#pollHint(this.requests.session);
   }
 
   /** What fails here fails the next request too. */
-  protected async lookForHint(): Promise<void> {
+  protected async readHint(): Promise<void> {
     const last = `SELECT revision, value ${RECORDS} AND name = ?`;
-    const found = await this.requests.session?.single(last, this.project, HINT).catch(() => undefined);
-    if (found !== undefined) this.#hear(found[0]);
+    const found = await this.requests.session?.statement(last, this.project, HINT).catch(() => undefined);
+    if (found !== undefined) this.#deliver(found[0]);
   }
 
   protected async sendSync(request: SyncRequest): Promise<SyncResult> {
@@ -112,42 +112,42 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
     const { project } = this;
     const names = this.options.subscribes === false ? read : [...read, HINT];
     const { contents, ...result } = await this.#request('sync', async (send, dialect) => {
-      const living = `name IN (?) AND (forget_at IS NULL OR forget_at > ${dialect.now})`;
+      const wanted = `name IN (?) AND (forget_at IS NULL OR forget_at > ${dialect.now})`;
       const [contents = [], [row] = [], rows = []] = await send(
         ...dialect.begin,
         // before the leases: the lease of a holder that is read here cannot be missing there because it is new
-        [`SELECT name, revision, value ${RECORDS} AND ${living}`, project, names],
+        [`SELECT name, revision, value ${RECORDS} AND ${wanted}`, project, names],
         ...this.#changes(request, dialect),
-        this.#find(dialect),
+        this.#readState(dialect),
         [`SELECT id, ends_at AS endsAt ${LEASES}`, project],
         ...dialect.commit(),
       );
-      const found = foundIn(row);
+      const found = stateOf(row);
       const keeps = renew.length + grant.length > 0;
-      const notes = keeps && !isOf(found.noted, found.here) ? [this.#note(found, dialect, isNewcomer)] : [];
+      const notes = keeps && !isOf(found.noted, found.serverId) ? [this.#note(found, dialect, isNewcomer)] : [];
       const ends = new Map(rows.map(({ id, endsAt }) => [id, endsAt]));
-      const { time, here, noted } = await this.#correct(found, ends, notes, send, dialect);
-      // one that has ended is there only if its row is locked: a renewal under way lasts for one more life at most
-      const mayLiveFor = (id: LeaseId): number => (renew.includes(id) ? 0 : lifeOf(id));
-      const there = [...ends].filter(([id, end]) => end > time - mayLiveFor(id));
-      const leases = new Map(there.map(([id, end]) => [id, Math.max(Math.min(end - time, lifeOf(id)), 0)]));
-      return { contents, time, incarnation: isOf(noted, here) ? noted : NOT_NOTED, leases };
+      const { time, serverId, noted } = await this.#correct(found, ends, notes, send, dialect);
+      // one that has ended is there only if its row is locked: a renewal under way lasts for one more TTL at most
+      const renewalMs = (id: LeaseId): number => (renew.includes(id) ? 0 : ttlOf(id));
+      const living = [...ends].filter(([id, end]) => end > time - renewalMs(id));
+      const leases = new Map(living.map(([id, end]) => [id, Math.max(Math.min(end - time, ttlOf(id)), 0)]));
+      return { contents, time, incarnation: isOf(noted, serverId) ? noted : NOT_NOTED, leases };
     });
     const records = new Map(contents.map(({ name, revision, value }) => [name, { revision, value }]));
-    this.#hear(records.get(HINT));
+    this.#deliver(records.get(HINT));
     return { ...result, records: read.map((name) => records.get(name)) };
   }
 
-  async #keepLooking(session: S | undefined): Promise<void> {
+  async #pollHint(session: S | undefined): Promise<void> {
     if (session === undefined || session !== this.requests.session) return;
     const { isBusy } = session;
     // it would wait, and what comes after it too; a sync reads the hint as well
-    if (!isBusy) await this.lookForHint();
-    setTimeout(() => void this.#keepLooking(session), isBusy ? LOOK_AGAIN_MS : LOOK_EVERY_MS).unref();
+    if (!isBusy) await this.readHint();
+    setTimeout(() => void this.#pollHint(session), isBusy ? READ_HINT_AGAIN_MS : READ_HINT_EVERY_MS).unref();
   }
 
-  /** Passes on a hint that was read. A replica that has missed one looks at everything. */
-  #hear(hint: Pick<Row, 'revision' | 'value'> | undefined): void {
+  /** Passes on a hint that was read. A replica that has missed one reads everything. */
+  #deliver(hint: Pick<Row, 'revision' | 'value'> | undefined): void {
     const before = this.#hint;
     // after a wipe the count begins again
     this.#hint = hint?.revision ?? 0;
@@ -160,22 +160,25 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
     return this.requests.send(request, (session) => session.request(() => task(session.send, session.dialect)));
   }
 
-  #find({ now, server: here }: Dialect): Statement {
+  #readState({ now, server: serverId }: Dialect): Statement {
     const noted = '(SELECT 1) one LEFT JOIN singleton_job_incarnations ON project = ?';
-    return [`SELECT ${now} AS time, ${here} AS here, server, since, is_first AS isFirst FROM ${noted}`, this.project];
+    return [
+      `SELECT ${now} AS time, ${serverId} AS serverId, server, since, is_first AS isFirst FROM ${noted}`,
+      this.project,
+    ];
   }
 
-  #note({ here, noted }: Found, { now }: Dialect, isNewcomer: boolean): Statement {
+  #note({ serverId, noted }: ServerState, { now }: Dialect, isNewcomer: boolean): Statement {
     // another replica may do the same meanwhile: one that comes second fails, or changes nothing
     if (noted.id === '')
       return [
         `INSERT INTO singleton_job_incarnations VALUES (?, ?, ${now}, ?)`,
         this.project,
-        here,
+        serverId,
         Number(isNewcomer),
       ];
     const change = `UPDATE singleton_job_incarnations SET server = ?, since = ${now}, is_first = 0`;
-    return [`${change} WHERE project = ? AND server <> ?`, here, this.project, here];
+    return [`${change} WHERE project = ? AND server <> ?`, serverId, this.project, serverId];
   }
 
   /**
@@ -187,39 +190,39 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
     const extend = `UPDATE singleton_job_leases SET ends_at = ${now} + ? WHERE project = ? AND id = ? AND ends_at > ${now}`;
     const make = `REPLACE INTO singleton_job_leases VALUES (?, ?, ${now} + ?)`;
     return [
-      ...renew.map((id): Statement => [extend, lifeOf(id), project, id]),
-      ...grant.map((id): Statement => [make, project, id, lifeOf(id)]),
+      ...renew.map((id): Statement => [extend, ttlOf(id), project, id]),
+      ...grant.map((id): Statement => [make, project, id, ttlOf(id)]),
       ...revoke.map((id): Statement => [`DELETE ${LEASES} AND id = ?`, project, id]),
     ];
   }
 
   /**
-   * Carries out `notes`, removes leases that have ended, and shortens those that would live longer than their life: the
+   * Carries out `notes`, removes leases that have ended, and shortens those that would live longer than their TTL: the
    * clock was set back. Mostly there is none of it. `ends` are those of all leases, and are brought up to date.
    */
   async #correct(
-    found: Found,
+    found: ServerState,
     ends: Map<LeaseId, number>,
     notes: readonly Statement[],
     send: Send,
     dialect: Dialect,
-  ): Promise<Found> {
-    const isWrong = ([id, end]: readonly [LeaseId, number]): boolean =>
-      end <= found.time || end > found.time + lifeOf(id);
-    const wrong = [...ends].filter(isWrong).map(([id]) => id);
-    if (notes.length + wrong.length === 0) return found;
+  ): Promise<ServerState> {
+    const isExpiredOrOverlong = ([id, end]: readonly [LeaseId, number]): boolean =>
+      end <= found.time || end > found.time + ttlOf(id);
+    const expiredOrOverlong = [...ends].filter(isExpiredOrOverlong).map(([id]) => id);
+    if (notes.length + expiredOrOverlong.length === 0) return found;
     const lock = `SELECT id, ends_at AS endsAt ${LEASES} AND id IN (?) ORDER BY id ${dialect.skipLocked}`;
     const [locked = [], [row] = []] = await send(
       ...dialect.begin,
       ...notes,
-      [lock, this.project, wrong],
-      this.#find(dialect),
+      [lock, this.project, expiredOrOverlong],
+      this.#readState(dialect),
     );
-    const after = foundIn(row);
+    const after = stateOf(row);
     const { time } = after;
     // another replica may have renewed its lease since
     const changes = locked.map(({ id, endsAt }): Statement => {
-      const end = Math.min(endsAt, time + lifeOf(id));
+      const end = Math.min(endsAt, time + ttlOf(id));
       ends.set(id, end);
       if (end > time)
         return ['UPDATE singleton_job_leases SET ends_at = ? WHERE project = ? AND id = ?', end, this.project, id];
@@ -232,17 +235,17 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
 
   /** Removes records that may be forgotten. */
   async #forget(send: Send, { skipLocked }: Dialect, time: number): Promise<readonly Statement[]> {
-    const over = `SELECT name ${RECORDS} AND forget_at <= ? LIMIT 20 ${skipLocked}`;
-    const [rows = []] = await send([over, this.project, time]);
+    const expired = `SELECT name ${RECORDS} AND forget_at <= ? LIMIT 20 ${skipLocked}`;
+    const [rows = []] = await send([expired, this.project, time]);
     return rows.map(({ name }): Statement => [`DELETE ${RECORDS} AND name = ?`, this.project, name]);
   }
 }
 
-function foundIn(row: Row | undefined): Found {
+function stateOf(row: Row | undefined): ServerState {
   if (row === undefined) throw new Error('no clock');
-  const { time, here, server, since, isFirst } = row;
+  const { time, serverId, server, since, isFirst } = row;
   const id = server === null ? '' : `${server}/${since}`;
-  return { time, here, noted: { id, since: since ?? 0, isFirst: isFirst === 1 } };
+  return { time, serverId, noted: { id, since: since ?? 0, isFirst: isFirst === 1 } };
 }
 
 /** The writes whose record has the revision that they name: of records that are there, and of new ones. */

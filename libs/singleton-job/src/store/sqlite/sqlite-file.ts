@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextPass } from 'node:timers/promises';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type StoreError } from '../../base/errors/store.error.js';
 import { describeValue } from '../../base/text/describe-value.js';
@@ -56,9 +56,9 @@ const DAMAGED = [10, 11, 26];
 /** The event of a change comes before its commit can be read. */
 const READABLE_AFTER_MS = 10;
 /** How often a session without requests sees whether the files are still there, and still the library's own. */
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 /** How often to look for other libraries: an application may have thousands of descriptors. */
-const LIBRARIES_EVERY_MS = 60_000;
+const FIND_LIBRARIES_EVERY_MS = 60_000;
 const OTHER_TABLES = `SELECT tbl_name AS name FROM sqlite_master
   WHERE tbl_name NOT GLOB 'singleton_job_*' AND tbl_name NOT GLOB 'sqlite_*' LIMIT 1`;
 
@@ -143,9 +143,9 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     });
     this.#watch(log);
     // what it finds has ended the session
-    const look = (): void => void this.#refuseOthers().catch(() => undefined);
+    const check = (): void => void this.#refuseOthers().catch(() => undefined);
     const find = (): void => void this.#findLibraries(memory);
-    this.#timers = [setInterval(look, LOOK_EVERY_MS), setInterval(find, LIBRARIES_EVERY_MS)];
+    this.#timers = [setInterval(check, CHECK_EVERY_MS), setInterval(find, FIND_LIBRARIES_EVERY_MS)];
     for (const timer of this.#timers) timer.unref();
   }
 
@@ -176,11 +176,11 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   }
 
   /**
-   * In a turn of its own: what an earlier answer leads to, such as a run that blocks, comes before the transaction. It
+   * In a pass of its own: what an earlier answer leads to, such as a run that blocks, comes before the transaction. It
    * looks for other tables first: one write beside another library of this process can lose the rows of both.
    */
   protected override async repeat<T>(task: () => Promise<T>): Promise<T> {
-    await nextTurn();
+    await nextPass();
     return super.repeat(async () => {
       await this.#refuseOthers();
       return task();

@@ -1,7 +1,7 @@
 import { SQLITE_FIXES } from '../../advice/store-errors.js';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type StoreError } from '../../base/errors/store.error.js';
-import { type Lost } from '../connection.js';
+import { type OnLost } from '../connection.js';
 import { type ServerStoreOptions } from '../server-store.js';
 import { SqlStore } from '../sql/sql-store.js';
 import { type Codes, storeError } from '../store-errors.js';
@@ -24,11 +24,18 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
   /** The newest session. */
   #file: SqliteFile | undefined;
 
-  protected async newSession(lost: Lost): Promise<SqliteFile> {
+  protected async newSession(lost: OnLost): Promise<SqliteFile> {
     if (this.#file?.refusal !== undefined) throw this.#file.refusal;
-    const changed = this.options.subscribes === false ? undefined : () => void this.lookForHint();
+    const changed = this.options.subscribes === false ? undefined : () => void this.readHint();
     const warn = this.listeners.warn.bind(this.listeners);
-    const parts = { path: this.#path, leftId: this.#file?.id, changed, lost, warn, silenceMs: this.silenceMs };
+    const parts = {
+      path: this.#path,
+      leftId: this.#file?.id,
+      changed,
+      lost,
+      warn,
+      answerTimeoutMs: this.answerTimeoutMs,
+    };
     return (this.#file = new SqliteFile(await loadSqlite(), parts));
   }
 

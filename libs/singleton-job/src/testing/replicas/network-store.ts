@@ -13,10 +13,10 @@ export class NetworkStore extends MemoryStore {
     super(server);
   }
 
-  override hear(names: Names): void {
+  override deliver(names: Names): void {
     if (!this.isConnected) return;
     this.clock.deliver(() => {
-      super.hear(names);
+      super.deliver(names);
     });
   }
 

@@ -4,7 +4,7 @@ import { type StoredRecord } from '../../store/store.js';
 import { type Rules } from './rule-context.js';
 import { A, until, NAME } from './suite-client.js';
 
-/** A store without messages passes: replicas look at it each second. */
+/** A store without messages passes: replicas read it each second. */
 export const HINT: Rules = {
   'reaches every replica of its project, and no other': async ({ a, b, connect, connectElsewhere }) => {
     const [c, elsewhere] = [await connect(), await connectElsewhere()];

@@ -33,7 +33,7 @@ const GROUPS: Readonly<Record<string, readonly [Rules, (keyof StoreFixture)?]>> 
   'a write': [WRITE],
   'a hint': [HINT],
   'the connection': [CONNECTION],
-  'an unreadable record': [UNREADABLE_RECORD, 'spoil'],
+  'an unreadable record': [UNREADABLE_RECORD, 'corrupt'],
   'a restart': [RESTART, 'restart'],
   'the loss of all data': [DATA_LOSS, 'loseData'],
   'a clock that is set back': [CLOCK_SET_BACK, 'setClockBack'],

@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { lifeOf, type SyncRequest, type SyncResult } from '../../store/store.js';
+import { ttlOf, type SyncRequest, type SyncResult } from '../../store/store.js';
 import { type RuleContext, type Rules } from './rule-context.js';
 import { A, B, until, LONG_MS, NAME, SHORT_MS } from './suite-client.js';
 
@@ -52,8 +52,8 @@ export const RESTART: Rules = {
   'makes the incarnation empty until a request that keeps a lease notes another': async ({ fixture, a, b }) => {
     const { incarnation: before } = await a.sync();
     await fixture.restart?.();
-    const look = await until('a look is answered', () => a.sync({ revoke: [B], read: [NAME] }));
-    equal(look.incarnation.id, '');
+    const answer = await until('it is answered', () => a.sync({ revoke: [B], read: [NAME] }));
+    equal(answer.incarnation.id, '');
     const { incarnation } = await until('b is answered', () => b.sync({ grant: [B] }));
     ok(!['', before.id].includes(incarnation.id));
     deepEqual((await a.sync()).incarnation, incarnation);
@@ -77,12 +77,12 @@ export const DATA_LOSS: Rules = {
 
 function remaining({ leases }: SyncResult, lease: string): number {
   const ms = leases.get(lease) ?? 0;
-  ok(ms > 0 && ms <= lifeOf(lease), `'${lease}' lives for ${String(ms)} ms`);
+  ok(ms > 0 && ms <= ttlOf(lease), `'${lease}' lives for ${String(ms)} ms`);
   return ms;
 }
 
 export const LEASE: Rules = {
-  'lives for the life in its id, from its newest grant or renewal': async ({ a, passTime }) => {
+  'lives for the TTL in its id, from its newest grant or renewal': async ({ a, passTime }) => {
     let left = 0;
     for (const request of [{ grant: [B, SHORT] }, { renew: [B] }, { grant: [B] }]) {
       const full = remaining(await a.sync(request), B);
@@ -109,17 +109,17 @@ export const LEASE: Rules = {
   },
 
   'is gone at its end for each replica, and is not renewed any more': async ({ a, b, passTime }) => {
-    for (const look of [() => b.leases(), () => a.leases({ renew: [A, SHORT] })]) {
+    for (const leases of [() => b.leases(), () => a.leases({ renew: [A, SHORT] })]) {
       remaining(await a.sync({ grant: [SHORT] }), SHORT);
       await passTime(SHORT_MS + 20);
-      deepEqual(await look(), [A]);
+      deepEqual(await leases(), [A]);
     }
     deepEqual([await a.leases({ renew: [SHORT] }), await b.leases()], [[A], [A]]);
   },
 };
 
 export const CLOCK_SET_BACK: Rules = {
-  'shortens a lease that would live longer than its life': async ({ fixture, a, b, passTime }) => {
+  'shortens a lease that would live longer than its TTL': async ({ fixture, a, b, passTime }) => {
     await a.sync({ grant: [SHORT] });
     await fixture.setClockBack?.(60_000);
     remaining(await b.sync(), SHORT);

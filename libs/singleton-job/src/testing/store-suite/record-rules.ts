@@ -54,9 +54,9 @@ export const RECORD: Rules = {
 
 export const UNREADABLE_RECORD: Rules = {
   'is no absent one, and concerns no lease and no other record': async ({ fixture, a }) => {
-    await fixture.spoil?.(NAME);
-    const [spoiled, good] = await a.writeAll([{}, { name: 'good:job' }]);
-    equal(spoiled, undefined);
+    await fixture.corrupt?.(NAME);
+    const [corrupted, good] = await a.writeAll([{}, { name: 'good:job' }]);
+    equal(corrupted, undefined);
     const { records, leases } = await a.sync({ renew: [A], read: ['good:job', NAME, 'absent:job'] });
     deepEqual([records, [...leases.keys()]], [[good, 'unreadable', undefined], [A]]);
   },

@@ -13,7 +13,7 @@ export interface StoreFixture {
   /** Lets time pass for the store. @default waits */
   passTime?(ms: number): Promise<void>;
   /** Makes a record that is absent one that cannot be read, such as a key of another type. */
-  spoil?(name: string): Promise<void>;
+  corrupt?(name: string): Promise<void>;
   /** Another server takes over with the same data, or the server starts again. */
   restart?(): Promise<void>;
   /** Deletes all that the store keeps: leases, records and the incarnation. The server stays the same. */

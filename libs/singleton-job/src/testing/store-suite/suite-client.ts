@@ -12,7 +12,7 @@ import {
 
 /** Long enough that nothing ends while a test runs. */
 export const LONG_MS = 600_000;
-/** The life of what a test sees end. */
+/** The TTL of what a test sees end. */
 export const SHORT_MS = 200;
 /** The lease of `a`. */
 export const A = `a.1@${String(LONG_MS)}`;
