@@ -118,8 +118,9 @@ export class Application {
     this.#sent += 1;
     const call = world.rules.asked(`${process.id}#${this.#sent}`, kind, jobRecord(name));
     try {
-      const { reason = 'done' } = (await this.#commands[kind](job)) as { readonly reason?: string };
-      world.rules.answered(call, reason);
+      const result = await this.#commands[kind](job);
+      const isRefused = result !== undefined && 'reason' in result;
+      world.rules.answered(call, isRefused ? result.reason : 'done');
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       world.rules.answered(call, 'no-answer');

@@ -37,14 +37,14 @@ export class JobsController {
 
   /** Pauses the job on all replicas until it is resumed. 503: Redis has not confirmed it. */
   @Post(':name/pause')
-  @HttpCode(200)
-  pause(@Param('name') name: string): Promise<{ readonly by: string | null }> {
+  @HttpCode(204)
+  pause(@Param('name') name: string): Promise<void> {
     return this.jobs.pause(name);
   }
 
   @Post(':name/resume')
-  @HttpCode(200)
-  resume(@Param('name') name: string): Promise<{ readonly by: string | null }> {
+  @HttpCode(204)
+  resume(@Param('name') name: string): Promise<void> {
     return this.jobs.resume(name);
   }
 

@@ -63,8 +63,8 @@ export const PAGE = `<!doctype html>
 
   async function act(name, action) {
     const response = await fetch('/jobs/' + encodeURIComponent(name) + '/' + action, { method: 'POST' });
-    const answer = await response.json();
-    alert.textContent = response.ok ? '' : name + ': ' + (answer.reason ?? answer.message);
+    const { reason, message } = response.ok ? {} : await response.json();
+    alert.textContent = response.ok ? '' : name + ': ' + (reason ?? message);
     await read();
   }
 

@@ -5,7 +5,7 @@ import { type Replica } from '../leadership/replica.js';
 import { keepContext } from '../runs/caller-context.js';
 import { type JobRunner } from '../runs/job-runner.js';
 import { type StepDownResult, type TriggerResult } from './job-status.js';
-import { CommandEdit, ResumeEdit, type SteeringEdit } from './record-edits.js';
+import { CommandEdit, PauseEdit, type SteeringEdit } from './record-edits.js';
 
 const NO_REPLY = new StoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 
@@ -47,15 +47,13 @@ export class JobCommands {
   }
 
   /** @throws StoreError when the store has not confirmed it */
-  async pause(job: JobRunner): Promise<{ readonly by: string | null }> {
-    const edit = new CommandEdit(...this.#about(job, 'paused'));
-    return { by: (await this.#store(edit))?.by ?? null };
+  pause(job: JobRunner): Promise<void> {
+    return this.#store(new PauseEdit(...this.#about(job, 'paused')));
   }
 
   /** @throws StoreError when the store has not confirmed it */
-  async resume(job: JobRunner): Promise<{ readonly by: string | null }> {
-    const edit = new ResumeEdit(...this.#about(job, 'resumed'));
-    return { by: (await this.#store(edit)) ?? null };
+  resume(job: JobRunner): Promise<void> {
+    return this.#store(new PauseEdit(...this.#about(job, 'resumed')));
   }
 
   /** What an edit of a job is made with. */
@@ -85,10 +83,8 @@ export class JobCommands {
     return isClosing ? 'stopping' : 'unreachable';
   }
 
-  async #store<T>(edit: SteeringEdit & Edit<T>): Promise<T | undefined> {
-    const result = await this.#edit(edit);
-    if (edit.isStored) return result;
-    throw this.#unconfirmed(edit);
+  async #store(edit: PauseEdit): Promise<void> {
+    if ((await this.#edit(edit)) === undefined) throw this.#unconfirmed(edit);
   }
 
   #unconfirmed({ election, done, wasSent }: SteeringEdit) {

@@ -94,29 +94,27 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. The leader lets its run in
-   * flight end and releases the job. The next leader reports what was missed. Resolves when the pause is stored and
-   * the leader has begun to release the job, or has not answered within 2 s. `by` is the replica that releases it.
-   * Null: there was no leader, or it did not answer. Then it releases the job when it next reads the record, within
-   * 10 s.
+   * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. Resolves when the pause is
+   * stored. When the leader sees it, within milliseconds or within 10 s if a message is lost, it lets its run in flight
+   * end and releases the job. The next leader reports what was missed.
    *
    * @throws UnknownJobError
    * @throws StoreError when the store has not confirmed the pause within 2 s, or the application stopped first
    * @example await jobs.pause('daily-report');
    */
-  async pause(name: string): Promise<{ readonly by: string | null }> {
+  async pause(name: string): Promise<void> {
     return this.#commands.pause(this.#connected(name));
   }
 
   /**
-   * Ends the pause of a job on all replicas. Does nothing if the job is not paused. `by` is the replica that leads the
-   * job. Null: no leader answered within 2 s.
+   * Ends the pause of a job on all replicas. Does nothing if the job is not paused. Resolves when the end of the pause
+   * is stored. A replica leads the job soon after.
    *
    * @throws UnknownJobError
    * @throws StoreError when the store has not confirmed it within 2 s, or the application stopped first
    * @example await jobs.resume('daily-report');
    */
-  async resume(name: string): Promise<{ readonly by: string | null }> {
+  async resume(name: string): Promise<void> {
     return this.#commands.resume(this.#connected(name));
   }
 

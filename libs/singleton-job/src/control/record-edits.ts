@@ -20,10 +20,6 @@ export interface CommandResult {
 
 /** What is known of an edit that steers a job, for its caller. */
 export class SteeringEdit {
-  /** The record was seen. */
-  wasSeen = false;
-  /** The record has shown the pause, or its end. */
-  isStored = false;
   /** It was sent. */
   wasSent = false;
 
@@ -36,12 +32,10 @@ export class SteeringEdit {
   ) {}
 }
 
-/**
- * Asks the leader for something, and waits for its answer. A pause is one too: it also stores the pause, and the answer
- * only says which leader has seen it.
- */
+/** Asks the leader for something, and waits for its answer. */
 export class CommandEdit extends SteeringEdit implements Edit<CommandResult> {
-  readonly #isPause = this.done === 'paused';
+  /** The record was seen. */
+  wasSeen = false;
   readonly #action = this.done === 'triggered' ? 'trigger' : 'step-down';
   /** The leader when it was written. Only its term carries it out. */
   #asked: Holder | undefined;
@@ -52,8 +46,6 @@ export class CommandEdit extends SteeringEdit implements Edit<CommandResult> {
     const { command, holder, pausedAt } = record;
     const noAnswer = { outcome: undefined, by: null, record };
     this.wasSeen = true;
-    this.isStored ||= pausedAt !== undefined && isSettled(record, this.view);
-    if (this.#isPause && !this.isStored) return undefined;
     if (command?.id === this.id && this.#asked !== undefined) {
       this.#sentOn = revision;
       const { outcome } = command;
@@ -69,14 +61,10 @@ export class CommandEdit extends SteeringEdit implements Edit<CommandResult> {
   /** A command waits while the caller of another one waits. */
   change(record: JobRecord, until: number): JobRecord | undefined {
     const { command, holder } = record;
-    // one that was paused before a restart of the store stays so since then
-    const pause = this.#isPause && !this.isStored && { pausedAt: record.pausedAt ?? this.view.storeNow() };
-    const isBusy = command !== undefined && isAwaited(command, this.view);
-    const isAsking = command?.id !== this.id && !isBusy && !(this.#isPause && this.#isFree(record));
-    if (isAsking) this.#asked = holder;
-    else if (pause === false) return undefined;
+    if (command !== undefined && (command.id === this.id || isAwaited(command, this.view))) return undefined;
+    this.#asked = holder;
     this.wasSent = true;
-    return { ...record, ...pause, ...(isAsking && { command: { id: this.id, action: this.#action, until } }) };
+    return { ...record, command: { id: this.id, action: this.#action, until } };
   }
 
   wasUnknown(revision: number): void {
@@ -90,21 +78,18 @@ export class CommandEdit extends SteeringEdit implements Edit<CommandResult> {
   }
 }
 
-/** Ends a pause, and waits for a leader. */
-export class ResumeEdit extends SteeringEdit implements Edit<string> {
-  /** It still has to release the paused job. */
-  #before: Holder | undefined;
+/** Pauses a job, or ends its pause. Every replica sees that in the record, so no one is asked. */
+export class PauseEdit extends SteeringEdit implements Edit<true> {
+  readonly #isPause = this.done === 'paused';
 
-  resultOf(record: JobRecord): string | undefined {
-    const { election, view } = this;
-    this.isStored ||= record.pausedAt === undefined && isSettled(record, view);
-    return this.isStored && record.holder !== this.#before ? election.leader : undefined;
+  resultOf(record: JobRecord): true | undefined {
+    const isDone = (record.pausedAt !== undefined) === this.#isPause && isSettled(record, this.view);
+    return isDone || undefined;
   }
 
-  change(record: JobRecord): JobRecord | undefined {
-    if (this.isStored) return undefined;
+  change(record: JobRecord): JobRecord {
     this.wasSent = true;
-    this.#before = record.holder;
-    return { ...record, pausedAt: undefined };
+    // one that was paused before a restart of the store stays so since then
+    return { ...record, pausedAt: this.#isPause ? (record.pausedAt ?? this.view.storeNow()) : undefined };
   }
 }
