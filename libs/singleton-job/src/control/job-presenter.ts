@@ -1,6 +1,6 @@
 import { type Job } from '../jobs/job.js';
 import * as decide from '../leadership/decide.js';
-import { ABSENT, jobRecord, type RunFacts } from '../leadership/record.js';
+import { ABSENT, jobRecord, type RunRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { nextDue } from '../runs/due.js';
@@ -40,7 +40,7 @@ export class JobPresenter {
   }
 
   /** What a job is, and when its next tick is due. `run`: the last one in its record. */
-  #planOf({ name, schedule }: Job, pausedAt: number | undefined, run: RunFacts | undefined) {
+  #planOf({ name, schedule }: Job, pausedAt: number | undefined, run: RunRecord | undefined) {
     const due = pausedAt === undefined ? nextDue(schedule, run, this.replica.clock.wallNow()) : undefined;
     const { kind, description } = schedule;
     return { name, kind, schedule: description, pausedAt: isoOf(pausedAt), nextTickAt: isoOf(due) };
@@ -68,7 +68,7 @@ function isoOf(instant: number | undefined): string | null {
   return instant === undefined ? null : new Date(instant).toISOString();
 }
 
-function shown({ startedAt, endedAt, outcome, error, by }: RunFacts): JobOverview['lastRun'] {
+function shown({ startedAt, endedAt, outcome, error, by }: RunRecord): JobOverview['lastRun'] {
   const [began, ended] = [new Date(startedAt).toISOString(), isoOf(endedAt)];
   return { startedAt: began, endedAt: ended, outcome: outcome ?? null, error: error ?? null, by };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { job } from '../../../../test/support/job.js';
 import { type Job } from '../jobs/job.js';
-import { type RunFacts } from '../leadership/record.js';
+import { type RunRecord } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/while-leader.js';
@@ -10,14 +10,14 @@ import { overdueSince } from './overdue.js';
 const HOUR = 3_600_000;
 const AT = Date.parse('2027-01-01T03:00:00Z');
 const DAILY = cron('0 3 * * *');
-const ended = (endedAt: number): RunFacts => ({ startedAt: endedAt - 1, endedAt, by: 'a' });
+const ended = (endedAt: number): RunRecord => ({ startedAt: endedAt - 1, endedAt, by: 'a' });
 
 describe('A leader', () => {
   const NOW = AT + 25 * HOUR;
   /** It leads since right before an occurrence, and 25 hours later nothing has run. */
   const overdue = (over: {
     readonly lastScheduledAt?: number;
-    readonly run?: RunFacts;
+    readonly run?: RunRecord;
     readonly storeNow?: number;
     readonly takenAt?: number;
     readonly job?: Partial<Job>;

@@ -4,7 +4,7 @@
  */
 import { type Instant } from '../base/time/clock.js';
 import { type Holder, leaseOf, replicaOf } from '../store/lease-id.js';
-import { type JobRecord, KEPT_VERSIONS, type LeaderFields, type ObservedRecord, type RunFacts } from './record.js';
+import { type JobRecord, KEPT_VERSIONS, type LeaderFields, type ObservedRecord, type RunRecord } from './record.js';
 import { type StoreView } from './view.js';
 
 /** What was seen of the store. */
@@ -156,7 +156,7 @@ export function leftBehind(
 }
 
 /** The last run of a leader that is gone gets an end, so that it is reported once. Undefined: it has one. */
-export function interruptedRun(run: RunFacts | undefined, storeNow: number): RunFacts | undefined {
+export function interruptedRun(run: RunRecord | undefined, storeNow: number): RunRecord | undefined {
   if (run === undefined || run.endedAt !== undefined) return undefined;
   return { ...run, endedAt: Math.max(run.startedAt, storeNow), outcome: 'interrupted' };
 }

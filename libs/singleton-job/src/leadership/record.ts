@@ -4,7 +4,7 @@ import { type Holder, isHolder } from '../store/lease-id.js';
 import { type StoredRecord } from '../store/store.js';
 
 /** The last run of a job, by the clock of the store. */
-export interface RunFacts {
+export interface RunRecord {
   readonly startedAt: number;
   /** Absent: it has not ended, or its leader died. */
   readonly endedAt?: number;
@@ -48,7 +48,7 @@ export interface JobRecord {
   readonly schedule?: string;
   /** The newest occurrence or slot that was claimed or reported. */
   readonly lastScheduledAt?: number;
-  readonly run?: RunFacts | undefined;
+  readonly run?: RunRecord | undefined;
   /** The versions of the job whose first run was claimed, the newest last. */
   readonly versions?: readonly string[] | undefined;
   readonly pausedAt?: number | undefined;
@@ -143,7 +143,7 @@ const isJobRecord = fields<JobRecord>({
   schedule: optional(isText),
   lastScheduledAt: optional(isTime),
   run: optional(
-    fields<RunFacts>({
+    fields<RunRecord>({
       startedAt: isTime,
       endedAt: optional(isTime),
       outcome: optional(isText),

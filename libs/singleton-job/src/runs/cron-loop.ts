@@ -6,7 +6,7 @@ import { type CronSchedule } from '../schedule/schedule.js';
 import { runFirst, versionNote } from './first-run.js';
 import { changeOf } from './inheritance.js';
 import { OccurrenceFilter } from './occurrence-filter.js';
-import { factsOf } from './run.js';
+import { runRecordOf } from './run.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** A tick that is noticed within this time is on time, even with a smaller misfire grace. */
@@ -28,7 +28,7 @@ const MAX_EARLY_MS = 60_000;
  */
 export class CronLoop {
   /** The newest occurrence whose run began. */
-  #ran: number;
+  #lastStarted: number;
   /** Up to this occurrence some that were reported may have run: see {@link MissedOccurrences}. */
   readonly #doubtfulUpTo: number;
   /** No replica led when what is due came due. */
@@ -51,13 +51,13 @@ export class CronLoop {
     const interrupted = endedAt === undefined ? occurrence : undefined;
     const started = interrupted === undefined ? occurrence : schedule.latest(interrupted - 1);
     const isNew = changeOf(schedule, term.predecessor) !== 'none' && claimsLostUntil === 0;
-    this.#ran = isNew ? begin : Math.min(started ?? fields.lastScheduledAt ?? begin, begin);
+    this.#lastStarted = isNew ? begin : Math.min(started ?? fields.lastScheduledAt ?? begin, begin);
     this.#doubtfulUpTo = Math.max(claimsLostUntil, interrupted ?? 0);
     this.#filter = new OccurrenceFilter(parts);
   }
 
   /** The newest occurrence that is claimed or reported. */
-  get #handled(): number {
+  get #lastSettled(): number {
     return this.parts.term.fields.lastScheduledAt ?? 0;
   }
 
@@ -68,7 +68,7 @@ export class CronLoop {
     const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
     this.#reportBacklog();
     while (!sleeper.isOver) {
-      const due = this.schedule.next(this.#handled) ?? Infinity;
+      const due = this.schedule.next(this.#lastSettled) ?? Infinity;
       const wall = clock.wallNow();
       const aheadMs = wall - term.storeNow();
       const isFarAhead = aheadMs > MAX_EARLY_MS;
@@ -90,7 +90,7 @@ export class CronLoop {
    */
   async #handle(due: number, now: () => number): Promise<void> {
     const { sleeper, term, runs, job } = this.parts;
-    const newest = this.#unhandled(now());
+    const newest = this.#newestDue(now());
     if (newest !== undefined && runs.isBusy && job.overlap === 'cancel-other') {
       // what is left out makes room for nothing
       if (await this.#askOnly(newest)) await this.#supersede(newest, now);
@@ -112,7 +112,7 @@ export class CronLoop {
     const { lastScheduledAt: after } = fields;
     if (after === undefined) return;
     if (after - takenAt > MAX_EARLY_MS)
-      notify('warning', claimsAhead(job.name, new Date(after), this.#handled < after, replica.context.storeName));
+      notify('warning', claimsAhead(job.name, new Date(after), this.#lastSettled < after, replica.context.storeName));
     if (claimsLostUntil > after) this.#report('data-lost', after, claimsLostUntil);
     if (claimsLostUntil > after || changeOf(this.schedule, predecessor) !== 'times') return;
     // what was due then, not what the new schedule would have had
@@ -125,7 +125,7 @@ export class CronLoop {
     const { runs, sleeper } = this.parts;
     runs.inFlight?.abort('SUPERSEDED');
     this.#hasWaited = true;
-    this.#giveUp(this.#unhandled(newest - 1));
+    this.#skip(this.#newestDue(newest - 1));
     const nextMs = (this.schedule.next(newest) ?? Infinity) - now();
     await sleeper.sleep(Math.max(nextMs, 1), runs.whenIdle());
   }
@@ -142,25 +142,25 @@ export class CronLoop {
     const isLeftOut = (): boolean => runs.isBusy || !isInTime();
     if (!isLeftOut() && !(await this.#askOnly(newest))) return;
     if (isLeftOut()) {
-      this.#giveUp(newest);
+      this.#skip(newest);
       return;
     }
     const cause = this.#isPromotion || (!this.#hasWaited && now() - newest > ON_TIME_MS) ? 'misfire' : 'schedule';
     const missed = this.#missedBefore(newest);
     // before the claim, which hides them from the next leader
-    this.#giveUp(this.#unhandled(newest - 1));
-    const after = this.#handled;
+    this.#skip(this.#newestDue(newest - 1));
+    const after = this.#lastSettled;
     const before = term.fields.run;
-    const facts = factsOf(term, { occurrence: newest });
+    const record = runRecordOf(term, { occurrence: newest });
     // what was claimed and may not start is reported by the next leader
-    if (!(await runs.claim(term, { lastScheduledAt: newest, run: facts, ...versionNote(this.parts) }))) return;
+    if (!(await runs.claim(term, { lastScheduledAt: newest, run: record, ...versionNote(this.parts) }))) return;
     if (!isInTime()) {
       this.#report('late', after, newest);
       term.set({ run: before });
       return;
     }
-    runs.start({ term, facts, isWritten: true, missed, scheduledAt: new Date(newest), cause });
-    this.#ran = newest;
+    runs.start({ term, record, isWritten: true, missed, scheduledAt: new Date(newest), cause });
+    this.#lastStarted = newest;
   }
 
   /** Once, until the clocks agree: an occurrence that is due here waits for the clock of the store. */
@@ -176,20 +176,20 @@ export class CronLoop {
     const { job, notify, term } = this.parts;
     const isWanted = await this.#filter.wants(newest);
     if (isWanted !== false) return isWanted === true;
-    const before = this.#unhandled(newest - 1);
-    this.#giveUp(before);
+    const before = this.#newestDue(newest - 1);
+    this.#skip(before);
     notify('occurrenceSkipped', { job: job.name, scheduledAt: new Date(newest) });
     // it was not missed, so a run after it makes up for nothing
     const { run } = term.fields;
-    const isNext = before === undefined && this.schedule.latest(newest - 1) === this.#ran;
-    if (isNext) this.#ran = newest;
+    const isNext = before === undefined && this.schedule.latest(newest - 1) === this.#lastStarted;
+    if (isNext) this.#lastStarted = newest;
     term.set({ lastScheduledAt: newest, ...(isNext && run !== undefined && { run: { ...run, occurrence: newest } }) });
     return false;
   }
 
   /** The occurrences that did not start since the last run, before this one. */
   #missedBefore(scheduledAt: number): MissedOccurrences | null {
-    const from = this.#ran;
+    const from = this.#lastStarted;
     const to = this.schedule.latest(scheduledAt - 1);
     if (to === undefined || to <= from) return null;
     const count = countOf(this.schedule, from, to);
@@ -197,9 +197,9 @@ export class CronLoop {
   }
 
   /** Reports what is due up to this occurrence, if any. No replica starts it any more. */
-  #giveUp(upTo: number | undefined): void {
+  #skip(upTo: number | undefined): void {
     if (upTo === undefined) return;
-    this.#report('late', this.#handled, upTo);
+    this.#report('late', this.#lastSettled, upTo);
     this.parts.term.set({ lastScheduledAt: upTo });
   }
 
@@ -216,9 +216,9 @@ export class CronLoop {
   }
 
   /** The newest occurrence up to an instant that is neither claimed nor reported. */
-  #unhandled(upTo: number): number | undefined {
+  #newestDue(upTo: number): number | undefined {
     const newest = this.schedule.latest(upTo);
-    return newest !== undefined && newest > this.#handled ? newest : undefined;
+    return newest !== undefined && newest > this.#lastSettled ? newest : undefined;
   }
 }
 

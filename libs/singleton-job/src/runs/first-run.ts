@@ -1,5 +1,5 @@
 import { KEPT_VERSIONS, type LeaderFields } from '../leadership/record.js';
-import { factsOf } from './run.js';
+import { runRecordOf } from './run.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** What a claim adds to note the version of the job as run. Empty: it has none, or that is noted. */
@@ -18,7 +18,7 @@ export async function runFirst(parts: TickLoopParts): Promise<void> {
   const note = versionNote(parts);
   const isDue = job.version === undefined ? term.fields.run === undefined : note.versions !== undefined;
   if (job.firstRun === undefined || !isDue || runs.isBusy) return;
-  const facts = factsOf(term);
-  if (!(await runs.claim(term, { run: facts, ...note }))) return;
-  runs.start({ term, facts, isWritten: true, scheduledAt: new Date(clock.wallNow()), cause: 'first-run' });
+  const record = runRecordOf(term);
+  if (!(await runs.claim(term, { run: record, ...note }))) return;
+  runs.start({ term, record, isWritten: true, scheduledAt: new Date(clock.wallNow()), cause: 'first-run' });
 }

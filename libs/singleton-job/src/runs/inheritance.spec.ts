@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Predecessor } from '../leadership/record-view.js';
-import { type LeaderFields, type RunFacts } from '../leadership/record.js';
+import { type LeaderFields, type RunRecord } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
@@ -25,8 +25,8 @@ const predecessor = (schedule: AnySchedule, over: Partial<Predecessor> = {}): Pr
   takenAt: NOW,
   ...over,
 });
-const OPEN: RunFacts = { startedAt: NOW - 9_000, by: 'b' };
-const ENDED: RunFacts = { ...OPEN, endedAt: NOW - 5_000, outcome: 'failed' };
+const OPEN: RunRecord = { startedAt: NOW - 9_000, by: 'b' };
+const ENDED: RunRecord = { ...OPEN, endedAt: NOW - 5_000, outcome: 'failed' };
 
 describe('Only a run of cron and of an interval of more than 10 s is claimed', () => {
   it.each([
@@ -58,7 +58,7 @@ describe('The schedule of the last leader', () => {
 describe('A new leader', () => {
   const FOUR = cron('0 4 * * *');
   const slot = (lastScheduledAt: number): LeaderFields => ({ lastScheduledAt });
-  const run = (fields: RunFacts = ENDED, more: Partial<RunFacts> = {}): LeaderFields => ({
+  const run = (fields: RunRecord = ENDED, more: Partial<RunRecord> = {}): LeaderFields => ({
     run: { ...fields, ...more },
   });
   const interrupted = { endedAt: NOW, outcome: 'interrupted' } as const;
@@ -111,7 +111,7 @@ describe('A new leader', () => {
 });
 
 describe('Crashes in a row before a call of @WhileLeader', () => {
-  const after = (run: RunFacts | undefined, over: Partial<Predecessor> = { lostLeader: 'b' }) =>
+  const after = (run: RunRecord | undefined, over: Partial<Predecessor> = { lostLeader: 'b' }) =>
     crashesBefore(predecessor(GRID, { record: { holder: 'b.1@10000#1', run }, ...over }));
 
   it.each([

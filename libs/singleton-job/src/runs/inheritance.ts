@@ -1,6 +1,6 @@
 import { interruptedRun } from '../leadership/decide.js';
 import { type Predecessor } from '../leadership/record-view.js';
-import { isFarAhead, type LeaderFields, type RunFacts } from '../leadership/record.js';
+import { isFarAhead, type LeaderFields, type RunRecord } from '../leadership/record.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 import { leaseOf, ttlOf } from '../store/lease-id.js';
 
@@ -61,7 +61,7 @@ function believed({ fields, takenAt }: Pick<Predecessor, 'fields' | 'takenAt'>):
 }
 
 /** A time ahead of the store's is from a clock that was set back. */
-function notAhead(run: RunFacts, storeNow: number): RunFacts {
+function notAhead(run: RunRecord, storeNow: number): RunRecord {
   const { startedAt, endedAt } = run;
   return {
     ...run,

@@ -12,22 +12,22 @@ export function intercept(interceptors: readonly RunInterceptor[], run: JobRun, 
 
 /** Calls one interceptor around `inner`. In any case `inner` runs at most once, and has settled when this settles. */
 async function around(interceptor: RunInterceptor, run: JobRun, inner: () => unknown): Promise<unknown> {
-  let begun: Promise<unknown> | undefined;
+  let result: Promise<unknown> | undefined;
   const next = (): Promise<unknown> => {
-    begun ??= new Promise((resolve) => {
+    result ??= new Promise((resolve) => {
       // the interceptor may have taken too long
       run.signal.throwIfAborted();
       run.assertLeader();
       resolve(inner());
     });
     // avoids an unhandled rejection when the interceptor drops the promise
-    begun.catch(() => undefined);
-    return begun;
+    result.catch(() => undefined);
+    return result;
   };
   try {
     return refuseUndone(await interceptor.intercept(run, next), `an interceptor of job '${run.job}'`);
   } finally {
     // the interceptor may not have waited for the job
-    await begun?.catch(() => undefined);
+    await result?.catch(() => undefined);
   }
 }

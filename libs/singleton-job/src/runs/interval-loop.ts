@@ -2,7 +2,7 @@ import { type IntervalSchedule } from '../schedule/schedule.js';
 import { nextDue } from './due.js';
 import { runFirst } from './first-run.js';
 import { isClaimed } from './inheritance.js';
-import { factsOf } from './run.js';
+import { runRecordOf } from './run.js';
 import { repeat, type TickLoopParts } from './tick-loop.js';
 
 /**
@@ -23,8 +23,8 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
   // a triggered run counts too: the next run comes one delay after its end
   const dueMs = (): number => Math.max(firstDue, schedule.next(runs.endedAtMs));
   await repeat(parts, dueMs, async (scheduledAt) => {
-    const facts = factsOf(term);
-    if (isWritten && !(await runs.claim(term, { run: facts }))) return;
-    runs.start({ term, facts, isWritten, scheduledAt, cause: 'schedule' });
+    const record = runRecordOf(term);
+    if (isWritten && !(await runs.claim(term, { run: record }))) return;
+    runs.start({ term, record, isWritten, scheduledAt, cause: 'schedule' });
   });
 }

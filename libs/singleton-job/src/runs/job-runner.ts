@@ -14,7 +14,7 @@ import { CronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { inherit } from './inheritance.js';
 import { intervalLoop } from './interval-loop.js';
-import { factsOf, type RunnerParts } from './run.js';
+import { runRecordOf, type RunnerParts } from './run.js';
 import { SingleFlight } from './single-flight.js';
 import { Sleeper } from './sleeper.js';
 import { type TickLoopParts } from './tick-loop.js';
@@ -95,17 +95,17 @@ export class JobRunner implements Candidate {
     if (runs.isBusy) return { outcome: 'running' };
     if (this.#quit?.signal.aborted !== false || runs.isClosed || !term.isValid())
       return { outcome: 'lease-unconfirmed' };
-    const facts = factsOf(term);
+    const record = runRecordOf(term);
     runs.reserve();
     const act = (): void => {
       const scheduledAt = new Date(this.parts.clock.wallNow());
       if (term.isValid() && !runs.isClosed)
-        runs.start({ term, facts, isWritten: true, scheduledAt, cause: 'trigger' }, contextOf(commandId));
+        runs.start({ term, record, isWritten: true, scheduledAt, cause: 'trigger' }, contextOf(commandId));
       // the record shows its start
-      else term.set({ run: { ...facts, endedAt: facts.startedAt, outcome: 'cancelled' } });
+      else term.set({ run: { ...record, endedAt: record.startedAt, outcome: 'cancelled' } });
       runs.free();
     };
-    return { outcome: 'started', fields: { run: facts }, act, cancel: runs.free };
+    return { outcome: 'started', fields: { run: record }, act, cancel: runs.free };
   }
 
   /** Never rejects. */

@@ -7,7 +7,7 @@ import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Clock, instant, type Timer } from '../base/time/clock.js';
 import { JobRun, type MissedOccurrences, type RunControl } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
-import { type RunFacts } from '../leadership/record.js';
+import { type RunRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type TermHandle } from '../leadership/term.js';
 import { replicaOf } from '../store/lease-id.js';
@@ -32,10 +32,10 @@ export interface RunnerParts {
 }
 
 /** What a run is started with. */
-export interface Start extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
+export interface RunStart extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
   readonly term: TermHandle;
   /** What the record of the job gets of it. */
-  readonly facts: RunFacts;
+  readonly record: RunRecord;
   /** Whether the store has them. @default false */
   readonly isWritten?: boolean;
   /** What a cron run makes up for. @default nothing */
@@ -43,7 +43,7 @@ export interface Start extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
 }
 
 /** What a record gets of a run that begins now. */
-export function factsOf(term: TermHandle, more: Pick<RunFacts, 'crashes' | 'occurrence'> = {}): RunFacts {
+export function runRecordOf(term: TermHandle, more: Pick<RunRecord, 'crashes' | 'occurrence'> = {}): RunRecord {
   const { occurrence } = term.fields.run ?? {};
   const by = replicaOf(term.holder);
   return { startedAt: term.storeNow(), by, ...(occurrence !== undefined && { occurrence }), ...more };
@@ -52,9 +52,9 @@ export function factsOf(term: TermHandle, more: Pick<RunFacts, 'crashes' | 'occu
 /** One run, from its start until the method has ended, also if it ignores its signal. */
 export class Run implements RunControl {
   readonly info: RunInfo;
-  readonly missed = this.begun.missed ?? null;
+  readonly missed = this.start.missed ?? null;
   /** How its method ended. Undefined: it has not. */
-  outcome: Exclude<RunFacts['outcome'], undefined> | undefined;
+  outcome: Exclude<RunRecord['outcome'], undefined> | undefined;
   /** When it ended, by the monotonic clock. Undefined: it has not. */
   endedAtMs: number | undefined;
   /** Whether the method was called. False: the lease ended before that, so no run of the job has to end. */
@@ -62,7 +62,7 @@ export class Run implements RunControl {
   /** Why the signal has fired. Undefined: it has not. */
   abortCode: RunAbortCode | undefined;
   /** Whether the store has its start: then it gets its end at once. */
-  #isWritten = this.begun.isWritten === true;
+  #isWritten = this.start.isWritten === true;
   readonly #startedMs: number;
   #aborting: AbortController | undefined;
   #abortedMs = Infinity;
@@ -72,10 +72,10 @@ export class Run implements RunControl {
 
   constructor(
     private readonly parts: RunnerParts,
-    private readonly begun: Start,
+    private readonly start: RunStart,
   ) {
     const { job, clock, notify } = parts;
-    const { scheduledAt, cause, term } = begun;
+    const { scheduledAt, cause, term } = start;
     const { name, schedule, timeoutMs } = job;
     const { fencingToken } = term;
     const { now, wall } = instant(clock);
@@ -107,7 +107,7 @@ export class Run implements RunControl {
   }
 
   isValid(): boolean {
-    return this.begun.term.isValid();
+    return this.start.term.isValid();
   }
 
   /** How long the run has taken so far, in milliseconds. */
@@ -157,11 +157,11 @@ export class Run implements RunControl {
       }
     }
     this.#timeout?.cancel();
-    const { term, facts } = this.begun;
+    const { term, record } = this.start;
     const error = message !== undefined && { error: message };
     // no literal of each run begins with a spread and adds to it: V8 gives each such object hidden classes of its own,
     // and frees them late
-    this.#write({ endedAt: term.storeNowAtMost(), outcome: this.outcome, ...error, ...facts });
+    this.#write({ endedAt: term.storeNowAtMost(), outcome: this.outcome, ...error, ...record });
   }
 
   /** Each property by name: a spread of a frozen object is slow. */
@@ -171,11 +171,11 @@ export class Run implements RunControl {
     return { job, kind, cause, scheduledAt, startedAt, fencingToken, durationMs: this.elapsedMs };
   }
 
-  #write(facts: RunFacts): void {
-    const { term } = this.begun;
+  #write(record: RunRecord): void {
+    const { term } = this.start;
     // one that was left out during the run
     const { occurrence = 0 } = term.fields.run ?? {};
-    const run = occurrence > (facts.occurrence ?? Infinity) ? { ...facts, occurrence } : facts;
+    const run = occurrence > (record.occurrence ?? Infinity) ? { ...record, occurrence } : record;
     if (this.#isWritten) void term.save({ run });
     else term.set({ run });
   }
@@ -190,7 +190,7 @@ export class Run implements RunControl {
     const { info, elapsedMs, abortCode } = this;
     if (!this.#isWritten && abortCode === undefined && elapsedMs >= WRITTEN_AFTER_MS) {
       this.#isWritten = true;
-      this.#write(this.begun.facts);
+      this.#write(this.start.record);
     }
     const sinceAbortMs = clock.now() - this.#abortedMs;
     const isWhileLeader = job.schedule.kind === 'while-leader';

@@ -4,7 +4,7 @@ import { type LeaderFields } from '../leadership/record.js';
 import { type TermHandle } from '../leadership/term.js';
 import { type RunInContext } from './caller-context.js';
 import { HEALTHY_RUN_MS } from './inheritance.js';
-import { Run, type RunnerParts, type Start } from './run.js';
+import { Run, type RunnerParts, type RunStart } from './run.js';
 
 /** The runs of a job: one at a time. */
 export class SingleFlight {
@@ -59,13 +59,13 @@ export class SingleFlight {
   }
 
   /** Starts a run, in an async context of its own. None may be in flight. */
-  start(start: Start, context: RunInContext = detached): void {
+  start(start: RunStart, context: RunInContext = detached): void {
     context(() => {
       this.#start(start);
     });
   }
 
-  #start(start: Start): void {
+  #start(start: RunStart): void {
     const run = new Run(this.parts, start);
     this.inFlight = run;
     void run.begin().then(() => {

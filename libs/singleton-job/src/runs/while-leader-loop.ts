@@ -3,7 +3,7 @@ import { onAbort } from '../base/time/on-abort.js';
 import { type WhileLeaderSchedule } from '../schedule/schedule.js';
 import { backoffMs } from './backoff.js';
 import { crashesBefore } from './inheritance.js';
-import { factsOf } from './run.js';
+import { runRecordOf } from './run.js';
 import { repeat, type TickLoopParts } from './tick-loop.js';
 
 /** After so many throws in a row another replica tries: the cause may be this replica. */
@@ -28,7 +28,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
   let crashes = crashesBefore(term.predecessor);
   const firstDueMs = term.startedAt.now + (crashes === 0 ? 0 : delayMs(crashes));
   // so that the next leader counts on if this process crashes too
-  if (crashes > 0) await sleeper.sleep(Infinity, term.save({ run: factsOf(term, { crashes }) }));
+  if (crashes > 0) await sleeper.sleep(Infinity, term.save({ run: runRecordOf(term, { crashes }) }));
   const dueMs = (): number => {
     // a leader that failed before waits also in its next term
     const isAgain = runs.failures > 0 || runs.endedAtMs >= term.startedAt.now;
@@ -37,7 +37,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
   let returns = 0;
   await repeat(parts, dueMs, async (scheduledAt) => {
     const startedMs = clock.now();
-    runs.start({ term, facts: factsOf(term, { crashes }), scheduledAt, cause: 'schedule' });
+    runs.start({ term, record: runRecordOf(term, { crashes }), scheduledAt, cause: 'schedule' });
     crashes = 0;
     await runs.whenIdle();
     returns = runs.failures === 0 && runs.endedAtMs - startedMs < AT_ONCE_MS ? returns + 1 : 0;
