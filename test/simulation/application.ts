@@ -2,8 +2,8 @@ import { StoreError } from '../../libs/singleton-job/src/base/errors/store.error
 import { type JobObserver } from '../../libs/singleton-job/src/base/events/observer.js';
 import { type Clock } from '../../libs/singleton-job/src/base/time/clock.js';
 import { sleep } from '../../libs/singleton-job/src/base/time/sleep.js';
+import { JobCommands } from '../../libs/singleton-job/src/commands/job-commands.js';
 import { createServices, type Services } from '../../libs/singleton-job/src/control/create-services.js';
-import { JobCommands } from '../../libs/singleton-job/src/control/job-commands.js';
 import { HeartbeatThreadSender } from '../../libs/singleton-job/src/heartbeat-thread/heartbeat-thread-sender.js';
 import { type JobRun } from '../../libs/singleton-job/src/jobs/job-run.js';
 import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
@@ -113,12 +113,13 @@ export class Application {
   /** What a caller in this process wants. */
   async command(kind: CommandKind, name: string): Promise<void> {
     const { world, process } = this;
-    const job = this.runners.get(name);
-    if (job === undefined) return;
+    const runner = this.runners.get(name);
+    if (runner === undefined) return;
+    const election = runner.election ?? this.services.replica.electionFor(runner);
     this.#sent += 1;
     const call = world.rules.asked(`${process.id}#${this.#sent}`, kind, jobRecord(name));
     try {
-      const result = await this.#commands[kind](job);
+      const result = await this.#commands[kind](election);
       const isRefused = result !== undefined && 'reason' in result;
       world.rules.answered(call, isRefused ? result.reason : 'done');
     } catch (error) {

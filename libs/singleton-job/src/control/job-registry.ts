@@ -1,18 +1,20 @@
 import { didYouMean } from '../advice/suggest.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { detached } from '../base/time/detached.js';
+import { JobCommands, unconfirmed } from '../commands/job-commands.js';
+import { type StepDownResult, type TriggerResult } from '../commands/results.js';
 import { checkNames } from '../jobs/check-names.js';
 import { defineRegisteredJob, type JobRegistration } from '../jobs/job-registration.js';
+import { type Election } from '../leadership/election.js';
 import { jobRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { type JobPool } from '../runs/job-pool.js';
 import { type JobRunner } from '../runs/job-runner.js';
-import { JobCommands, unconfirmed } from './job-commands.js';
 import { JobPresenter } from './job-presenter.js';
 import { UnknownJobError } from './job-registry.errors.js';
 import { type JobStatistics } from './job-statistics.js';
-import { type JobStatus, type StepDownResult, type TriggerResult, type JobOverview } from './job-status.js';
+import { type JobStatus, type JobOverview } from './job-status.js';
 
 const NOWHERE_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
 const NOWHERE =
@@ -88,7 +90,7 @@ export class SingletonJobRegistry {
    * if (!result.started) console.log(result.reason, result.leader);
    */
   async trigger(name: string): Promise<TriggerResult> {
-    const result = await this.#commands.trigger(this.#connected(name));
+    const result = await this.#commands.trigger(this.#election(name));
     const isTooEarly = this.pool.state === 'new' && !result.started && result.reason === 'no-answer';
     return isTooEarly ? { ...result, reason: 'not-started' } : result;
   }
@@ -103,7 +105,7 @@ export class SingletonJobRegistry {
    * @example await jobs.pause('daily-report');
    */
   async pause(name: string): Promise<void> {
-    return this.#commands.pause(this.#connected(name));
+    return this.#commands.pause(this.#election(name));
   }
 
   /**
@@ -115,7 +117,7 @@ export class SingletonJobRegistry {
    * @example await jobs.resume('daily-report');
    */
   async resume(name: string): Promise<void> {
-    return this.#commands.resume(this.#connected(name));
+    return this.#commands.resume(this.#election(name));
   }
 
   /**
@@ -127,7 +129,7 @@ export class SingletonJobRegistry {
    * @example await jobs.stepDown('daily-report');
    */
   async stepDown(name: string): Promise<StepDownResult> {
-    return this.#commands.stepDown(this.#connected(name));
+    return this.#commands.stepDown(this.#election(name));
   }
 
   /**
@@ -158,11 +160,12 @@ export class SingletonJobRegistry {
     this.statistics.forget(name);
   }
 
-  /** A job that can be steered from here. */
-  #connected(name: string): JobRunner {
+  /** Of a job that can be steered from here. */
+  #election(name: string): Election {
     const runner = this.#runner(name);
     this.#assertConnected();
-    return runner;
+    // if this replica will not compete for the job, it forgets the election when it is used no more
+    return runner.election ?? this.replica.electionFor(runner);
   }
 
   #assertConnected(): void {

@@ -1,8 +1,8 @@
 import { type RunAbortCode } from '../base/errors/run.errors.js';
 import { detached } from '../base/time/detached.js';
+import { type RunInContext } from '../commands/caller-context.js';
 import { type LeaderFields } from '../leadership/record.js';
 import { type TermHandle } from '../leadership/term.js';
-import { type RunInContext } from './caller-context.js';
 import { HEALTHY_RUN_MS } from './inheritance.js';
 import { Run, type RunnerParts, type RunStart } from './run.js';
 

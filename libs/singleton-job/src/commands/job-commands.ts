@@ -1,11 +1,11 @@
 import { asStoreError, StoreError, unreadable } from '../base/errors/store.error.js';
 import { type Edit } from '../leadership/edit.js';
+import { type Election } from '../leadership/election.js';
 import { labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
-import { keepContext } from '../runs/caller-context.js';
-import { type JobRunner } from '../runs/job-runner.js';
-import { type StepDownResult, type TriggerResult } from './job-status.js';
+import { keepContext } from './caller-context.js';
 import { CommandEdit, PauseEdit, type SteeringEdit } from './record-edits.js';
+import { type StepDownResult, type TriggerResult } from './results.js';
 
 const NO_REPLY = new StoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 
@@ -23,10 +23,10 @@ export class JobCommands {
    *
    * @throws StoreError when the record cannot be read, or the store denied the request
    */
-  async trigger(job: JobRunner): Promise<TriggerResult> {
-    const edit = new CommandEdit(...this.#about(job, 'triggered'));
+  async trigger(election: Election): Promise<TriggerResult> {
+    const edit = new CommandEdit(...this.#about(election, 'triggered'));
     const { outcome, by = null, record = {} } = (await keepContext(edit.id, () => this.#edit(edit))) ?? {};
-    const leader = edit.election.leader ?? null;
+    const leader = election.leader ?? null;
     if (outcome === 'paused') return { started: false, reason: 'paused', leader, by: this.replica.id };
     if (by === null) return { started: false, reason: this.#whyNot(edit), leader, by };
     const { run, fencingToken } = record;
@@ -40,29 +40,27 @@ export class JobCommands {
    *
    * @throws StoreError when the record cannot be read, or the store denied the request
    */
-  async stepDown(job: JobRunner): Promise<StepDownResult> {
-    const edit = new CommandEdit(...this.#about(job, 'released'));
+  async stepDown(election: Election): Promise<StepDownResult> {
+    const edit = new CommandEdit(...this.#about(election, 'released'));
     const { by = null } = (await this.#edit(edit)) ?? {};
     return by === null ? { steppedDown: false, reason: this.#whyNot(edit), by } : { steppedDown: true, by };
   }
 
   /** @throws StoreError when the store has not confirmed it */
-  pause(job: JobRunner): Promise<void> {
-    return this.#store(new PauseEdit(...this.#about(job, 'paused')));
+  pause(election: Election): Promise<void> {
+    return this.#store(new PauseEdit(...this.#about(election, 'paused')));
   }
 
   /** @throws StoreError when the store has not confirmed it */
-  resume(job: JobRunner): Promise<void> {
-    return this.#store(new PauseEdit(...this.#about(job, 'resumed')));
+  resume(election: Election): Promise<void> {
+    return this.#store(new PauseEdit(...this.#about(election, 'resumed')));
   }
 
   /** What an edit of a job is made with. */
-  #about(job: JobRunner, done: SteeringEdit['done']): ConstructorParameters<typeof SteeringEdit> {
+  #about(election: Election, done: SteeringEdit['done']): ConstructorParameters<typeof SteeringEdit> {
     const { replica } = this;
     replica.open();
     this.#edits += 1;
-    // if this replica will not compete for the job, it forgets the election when it is used no more
-    const election = job.election ?? replica.electionFor(job);
     return [election, replica.context.storeView, `${replica.id}#${this.#edits}`, done];
   }
 

@@ -1,0 +1,55 @@
+/** The result of a request to run a job now. */
+export type TriggerResult =
+  | {
+      /** The run begins, unless the leader loses its lease at this moment. The call does not wait for its end. */
+      readonly started: true;
+      /** The replica that runs it: `nodeId` with its random part. */
+      readonly by: string;
+      /** That of the term. */
+      readonly fencingToken: number;
+      /** When it began, ISO 8601. */
+      readonly startedAt: string;
+    }
+  | {
+      /** No run was started. */
+      readonly started: false;
+      /**
+       * - `running`: a run is in flight.
+       * - `paused`: the job is paused on all replicas.
+       * - `lease-unconfirmed`: the leader starts no run at the moment, because it stops or its lease is in doubt.
+       * - `unreachable`: the store did not answer, so no replica was asked.
+       * - `stopping`: this process has stopped and closed its connections, so no replica was asked.
+       * - `not-started`: no replica leads, and the jobs of this application begin after `onApplicationBootstrap` of its
+       *   other providers;
+       * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the run has started
+       *   all the same. After the 2 s no replica starts it any more.
+       */
+      readonly reason:
+        'running' | 'paused' | 'lease-unconfirmed' | 'unreachable' | 'stopping' | 'not-started' | 'no-answer';
+      /** The leader as this replica knows it. Null: none is known. */
+      readonly leader: string | null;
+      /** The replica that answered. Null: none did. */
+      readonly by: string | null;
+    };
+
+/** The result of a request to give a job to another replica. `by` is the replica that releases it. Null: none. */
+export type StepDownResult =
+  | {
+      /** The job is being released. */
+      readonly steppedDown: true;
+      /** The replica that releases it. */
+      readonly by: string;
+    }
+  | {
+      /** No replica releases it. */
+      readonly steppedDown: false;
+      /**
+       * - `unreachable`: the store did not answer, so no replica was asked.
+       * - `stopping`: this process has stopped and closed its connections, so no replica was asked.
+       * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the job was given
+       *   back all the same.
+       */
+      readonly reason: 'unreachable' | 'stopping' | 'no-answer';
+      /** No replica. */
+      readonly by: null;
+    };
