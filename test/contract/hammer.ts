@@ -3,9 +3,9 @@ import { type LeaseId, type Store, type StoredRecord } from '../../libs/singleto
 import { SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 
 /** At least, and longer on a busy machine. */
-const MS = 4_000;
-const MOST_MS = 20_000;
-const LIFE_MS = 1_500;
+const MIN_MS = 4_000;
+const MAX_MS = 20_000;
+const TTL_MS = 1_500;
 const NAMES = Array.from({ length: 20 }, (_, i) => `${String(i)}:job`);
 
 /** A lease, and until when its replica may believe that it lives. */
@@ -30,7 +30,7 @@ export class Hammered {
   }
 
   isOver(): boolean {
-    return performance.now() - this.#begunAt > (this.isEnough ? MS : MOST_MS);
+    return performance.now() - this.#begunAt > (this.isEnough ? MIN_MS : MAX_MS);
   }
 }
 
@@ -51,12 +51,12 @@ export async function hammer(open: () => Promise<Store>, clients = 50): Promise<
 }
 
 async function work(client: SuiteClient, index: number, seen: Hammered): Promise<void> {
-  const leaseOf = (term: number): LeaseId => `client-${String(index)}.${String(term)}@${String(LIFE_MS)}`;
+  const leaseOf = (term: number): LeaseId => `client-${String(index)}.${String(term)}@${String(TTL_MS)}`;
   for (let term = 1; !seen.isOver(); term++) {
     const own: Holder = { lease: leaseOf(term), until: 0 };
     while (!seen.isOver() && (await isKept(client, own, leaseOf(term - 1), seen).catch(unlessAnswered))) {
       // sometimes longer than the lease lives
-      if (Math.random() < 0.05) await new Promise((resolve) => setTimeout(resolve, LIFE_MS * 1.2));
+      if (Math.random() < 0.05) await new Promise((resolve) => setTimeout(resolve, TTL_MS * 1.2));
     }
   }
 }
@@ -81,7 +81,7 @@ async function isKept(client: SuiteClient, own: Holder, ended: LeaseId, seen: Ha
     seen.ended.add(own.lease);
     return false;
   }
-  own.until = sentAt + LIFE_MS;
+  own.until = sentAt + TTL_MS;
   const { holder } = JSON.parse(value) as { holder?: LeaseId };
   const isOwn = holder === own.lease;
   if (holder !== undefined && !isOwn && leases.has(holder)) return true;

@@ -149,10 +149,10 @@ const CLIENTS: readonly Clients[] = [
   { client: 'pg', kind: 'PostgreSQL', connect: (url) => url },
 ];
 
-const LIVES = [10_000, 800];
-const forEachLife = <T>(rows: readonly T[]) => rows.flatMap((row) => LIVES.map((ttlMs) => ({ ...row, ttlMs })));
+const TTLS_MS = [10_000, 800];
+const forEachTtl = <T>(rows: readonly T[]) => rows.flatMap((row) => TTLS_MS.map((ttlMs) => ({ ...row, ttlMs })));
 
-describe.each(forEachLife(CLIENTS))('heartbeats by $client with a lockExpiry of $ttlMs ms, to a server that', (row) => {
+describe.each(forEachTtl(CLIENTS))('heartbeats by $client with a lockExpiry of $ttlMs ms, to a server that', (row) => {
   const { kind, connect, ttlMs } = row;
 
   it.concurrent.each(FAULTS.filter(({ of = kind }) => of === kind))(
@@ -200,7 +200,7 @@ const REPLICATED = [
 ];
 const CASES = REPLICATED.flatMap((where) => VERSIONS.map((version) => ({ ...where, ...version })));
 
-describe.each(forEachLife(CASES))(
+describe.each(forEachTtl(CASES))(
   'heartbeats by $client with a lockExpiry of $ttlMs ms, to $place whose primary',
   ({ start, connect, backMs, clients, ttlMs }) => {
     it.concurrent.each<[string, (redis: ReplicatedRedis) => Promise<unknown>, keyof typeof backMs]>([
@@ -221,7 +221,7 @@ describe.each(forEachLife(CASES))(
   },
 );
 
-describe.each(LIVES)('a PostgreSQL that waits for a synchronous standby, with a lockExpiry of %i ms,', (ttlMs) => {
+describe.each(TTLS_MS)('a PostgreSQL that waits for a synchronous standby, with a lockExpiry of %i ms,', (ttlMs) => {
   it.concurrent('has few connections, and answers again when it waits no more', async () => {
     await using place = await startPlace('PostgreSQL');
     await using heartbeats = await startHeartbeats(place.urlOf(), ttlMs);

@@ -3,7 +3,7 @@ import { RULES } from './rules.js';
 import { anyStory, type Story } from './story.js';
 import { World } from './world.js';
 
-const MOST_LINES = 40;
+const MAX_LINES = 40;
 
 export interface Stories {
   readonly seed: number;
@@ -38,9 +38,9 @@ export async function inWords(story: Story): Promise<string> {
   const rule = rules.violation?.rule;
   const plans = [setting, ...jobs, ...places].map((one) => JSON.stringify(one));
   const broken = rule === undefined ? 'no rule is broken' : `${rule}: ${RULES[rule]}`;
-  const head = [broken, ...plans].slice(0, MOST_LINES / 3);
+  const head = [broken, ...plans].slice(0, MAX_LINES / 3);
   // most heartbeats change nothing, and what is found at the end is not about the last runs
   const isAtEnd = ['L5', 'P1', 'T2'].includes(rule ?? '');
   const lines = log.filter((line) => !line.endsWith(' sync') && !(isAtEnd && / RUNS | run"/.test(line)));
-  return [...head, ...lines.slice(head.length + 1 - MOST_LINES)].map((line) => line.slice(0, 220)).join('\n');
+  return [...head, ...lines.slice(head.length + 1 - MAX_LINES)].map((line) => line.slice(0, 220)).join('\n');
 }

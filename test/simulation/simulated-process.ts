@@ -11,7 +11,7 @@ import { type World } from './world.js';
 export const EPOCH_MS = Date.UTC(2027, 0, 1);
 
 /** A timer of Node.js may fire early by less than a millisecond. */
-const MOST_EARLY_MS = 0.9;
+const MAX_EARLY_MS = 0.9;
 
 /** `blocked`: its main thread. `stopped`: SIGSTOP. `suspended`: with its host, whose monotonic clock stops. */
 export type Standstill = 'blocked' | 'stopped' | 'suspended';
@@ -51,7 +51,7 @@ export class ThreadClock extends HaltingClock {
   }
 
   override setTimer(delayMs: number, fire: () => void): Timer {
-    return super.setTimer(Math.max(Math.ceil(delayMs), 1) - this.world.chance.next() * MOST_EARLY_MS, fire);
+    return super.setTimer(Math.max(Math.ceil(delayMs), 1) - this.world.chance.next() * MAX_EARLY_MS, fire);
   }
 
   /** What has arrived, also while it stood still, is read before. */

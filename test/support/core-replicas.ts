@@ -23,7 +23,7 @@ import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server
 import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
 import { anewForEachTest } from './anew-for-each-test.js';
 
-const LIFE_MS = 10_000;
+const TTL_MS = 10_000;
 
 type Revisions = Awaited<ReturnType<MemoryStore['compareAndSet']>>;
 
@@ -88,7 +88,7 @@ export class TestCandidate implements Candidate {
     readonly replica: Replica,
     private readonly say: (what: string) => unknown,
     kind: 'job' | 'lock' = 'job',
-    readonly ttlMs = LIFE_MS,
+    readonly ttlMs = TTL_MS,
   ) {
     this.name = jobRecord(job);
     this.isBalanced = kind === 'job';
@@ -175,7 +175,7 @@ export class CoreReplicas {
     {
       heartbeatThread,
       random = 0,
-      ttlMs = LIFE_MS,
+      ttlMs = TTL_MS,
     }: { readonly heartbeatThread?: HeartbeatThreadPort; readonly random?: number; readonly ttlMs?: number } = {},
   ) {
     const { clock } = this;

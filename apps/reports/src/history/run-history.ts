@@ -14,7 +14,7 @@ export interface RecordedRun {
 }
 
 const STREAM = 'runs';
-const MOST_RUNS = 100_000;
+const MAX_RUNS = 100_000;
 export const PAGE_SIZE = 500;
 
 /** Writes down each run of a singleton job in this process. */
@@ -41,7 +41,7 @@ export class RunRecorder {
     const { job, scheduledAt, durationMs, fencingToken } = run;
     const fields = { job, outcome, scheduledAt: scheduledAt.toISOString(), durationMs, fencingToken, error };
     const flat = Object.entries(fields).flatMap(([name, value]) => [name, String(value)]);
-    await this.redis.xadd(STREAM, 'MAXLEN', '~', MOST_RUNS, '*', ...flat);
+    await this.redis.xadd(STREAM, 'MAXLEN', '~', MAX_RUNS, '*', ...flat);
   }
 }
 

@@ -4,12 +4,12 @@
  */
 export function didYouMean(word: string, candidates: Iterable<string>, fallback: string, before = ''): string {
   let closest: string | undefined;
-  let mostEdits = Math.max(2, Math.floor(word.length / 3));
+  let maxEdits = Math.max(2, Math.floor(word.length / 3));
   for (const candidate of candidates) {
     const edits = editDistance(word.toLowerCase(), candidate.toLowerCase());
     // a short word is within two edits of any other short word
     const isSimilar = 2 * edits <= Math.min(word.length, candidate.length);
-    if (isSimilar && edits <= mostEdits) [closest, mostEdits] = [candidate, edits - 1];
+    if (isSimilar && edits <= maxEdits) [closest, maxEdits] = [candidate, edits - 1];
   }
   return closest === undefined ? fallback : `did you mean '${before}${closest}'?`;
 }

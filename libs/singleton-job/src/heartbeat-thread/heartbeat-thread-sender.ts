@@ -10,7 +10,7 @@ const CHECKS_PER_INTERVAL = 4;
 /**
  * A main thread that has been silent for longer counts as dead. Leases do not live much longer than this without it.
  */
-const LONGEST_SILENCE_MS = 20_000;
+const MAX_BLOCKED_MS = 20_000;
 /** A connection that is gone for longer, while that of the main thread works, counts as broken. */
 const RECONNECT_LIMIT_MS = 10_000;
 
@@ -85,7 +85,7 @@ export class HeartbeatThreadSender {
     if (this.#leases.size === 0) return;
     this.#timer = this.parts.clock.setTimer(intervalMs / CHECKS_PER_INTERVAL, () => {
       const silentMs = this.parts.clock.now() - sentAt;
-      if (silentMs >= LATE_AFTER_INTERVALS * intervalMs && silentMs < LONGEST_SILENCE_MS) void this.#renew();
+      if (silentMs >= LATE_AFTER_INTERVALS * intervalMs && silentMs < MAX_BLOCKED_MS) void this.#renew();
       this.#scheduleCheck();
     });
   }

@@ -3,9 +3,9 @@ import { type SyncRequest } from '../store/store.js';
 import { spreadMs } from './decide.js';
 
 /** In one request, so that no answer blocks the store or the event loop for long. */
-const MOST_NAMES = 400;
+const MAX_NAMES = 400;
 /** A sync that failed is sent again after a quarter of an interval, and after this at the latest. */
-const LONGEST_RETRY_MS = 250;
+const MAX_RETRY_MS = 250;
 /** How often a replica looks that gets no hints. */
 const POLL_MS = 1_000;
 
@@ -107,9 +107,9 @@ export class Heartbeat {
   ): Sync {
     const requested = [...new Set([...this.#requested, ...this.#nextSweep(names)])].filter(isOfUse);
     // what has no place here is wished again, but not `always`: they would take the place of the others without end
-    const read = [...new Set([...requested, ...always])].slice(0, MOST_NAMES);
+    const read = [...new Set([...requested, ...always])].slice(0, MAX_NAMES);
     this.#requested.clear();
-    for (const name of requested.slice(MOST_NAMES)) this.#requested.add(name);
+    for (const name of requested.slice(MAX_NAMES)) this.#requested.add(name);
     this.#requestedAt = this.#requested.size > 0 ? -Infinity : Infinity;
     this.#underWay = { request: { ...leases, read }, sent: instant(this.clock), sequence: this.nextSequence() };
     this.sentAt = this.#underWay.sent.now;
@@ -132,7 +132,7 @@ export class Heartbeat {
     this.#underWay = undefined;
     for (const name of request.read) this.requestRead(name);
     this.requestSync();
-    this.#retryAt = this.clock.now() + Math.min(this.intervalMs / 4, LONGEST_RETRY_MS);
+    this.#retryAt = this.clock.now() + Math.min(this.intervalMs / 4, MAX_RETRY_MS);
   }
 
   #nextSweep(names: readonly string[]): readonly string[] {
@@ -140,7 +140,7 @@ export class Heartbeat {
     if (now < this.#sweptAt + this.intervalMs * 0.9) return [];
     this.#sweptAt = now;
     if (this.#hasNoHints) return names;
-    const third = names.slice(this.#cursor, this.#cursor + Math.min(Math.ceil(names.length / 3), MOST_NAMES));
+    const third = names.slice(this.#cursor, this.#cursor + Math.min(Math.ceil(names.length / 3), MAX_NAMES));
     const next = this.#cursor + third.length;
     this.#cursor = next >= names.length ? 0 : next;
     return third;

@@ -7,7 +7,7 @@ import { type StoreView } from './view.js';
 export const RELEASING = 'releasing';
 
 /** A term may last for years. */
-const MOST_IGNORED = 100;
+const MAX_IGNORED = 100;
 
 /**
  * Whether its caller still waits for an answer. One that ends later than a caller waits was written before the clock of
@@ -77,7 +77,7 @@ export class Orders {
   /** Once, also if an old snapshot shows it again. */
   #close({ id, cancel }: Order, isCarriedOut: boolean): void {
     this.pending = undefined;
-    this.ignored = [...this.ignored, id].slice(-MOST_IGNORED);
+    this.ignored = [...this.ignored, id].slice(-MAX_IGNORED);
     if (!isCarriedOut) cancel?.();
   }
 }

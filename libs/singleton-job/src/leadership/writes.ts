@@ -4,8 +4,8 @@ import { type JobRecord } from './record.js';
 import { type Requests } from './requests.js';
 
 /** Between two writes of a record that were not carried out. */
-const FIRST_DELAY_MS = 250;
-const LONGEST_DELAY_MS = 3_000;
+const MIN_DELAY_MS = 250;
+const MAX_DELAY_MS = 3_000;
 
 /** A write of one record. */
 interface RecordWrite {
@@ -113,7 +113,7 @@ export class Writer {
   /** When the next one may leave, by the monotonic clock. */
   get nextAt(): number {
     if (this.#failures < 2) return -Infinity;
-    return this.sentAt + Math.min(FIRST_DELAY_MS * 2 ** (this.#failures - 2), LONGEST_DELAY_MS);
+    return this.sentAt + Math.min(MIN_DELAY_MS * 2 ** (this.#failures - 2), MAX_DELAY_MS);
   }
 
   /** A late write may still change the record. */

@@ -35,14 +35,14 @@ export interface LockOptions {
 }
 
 /** In a record name, so that each store has room for it. */
-const MOST_OF_KEY = 500;
+const MAX_KEY_LENGTH = 500;
 const KEY_FIX = "use a text such as 'nightly-import', or { name: 'nightly-import', tenant: 'acme' }";
 
 const isSignal = (value: unknown): value is AbortSignal => value instanceof AbortSignal;
 
 /** Every option of a lock. */
 const LOCK_OPTIONS = {
-  wait: { type: duration({ leastMs: 0 }), default: 0 },
+  wait: { type: duration({ minMs: 0 }), default: 0 },
   signal: { type: fromCode('signal', matching(isSignal, 'an AbortSignal', 'pass controller.signal')) },
 } as const satisfies Record<keyof LockOptions, OptionRow>;
 
@@ -71,8 +71,8 @@ function readKey(key: unknown, at: Place): string | undefined {
     : [readPart(key, at)];
   if (parts.includes(undefined)) return undefined;
   const text = parts.join('/');
-  if (text.length <= MOST_OF_KEY) return lockRecord(text);
-  return at.refuse(key, `of ${MOST_OF_KEY} characters at most in a URL`, 'lock a hash of it');
+  if (text.length <= MAX_KEY_LENGTH) return lockRecord(text);
+  return at.refuse(key, `of ${MAX_KEY_LENGTH} characters at most in a URL`, 'lock a hash of it');
 }
 
 /** A part of the key as a URL has it. Half of a surrogate pair cannot be encoded. */

@@ -1,7 +1,7 @@
 import { listSome } from '../base/text/describe-value.js';
 
 /** A line names so many jobs. The others are a count. */
-const MOST_NAMED = 10;
+const MAX_NAMES = 10;
 
 /** Jobs of one turn of the event loop that are one line, as when a replica with a thousand jobs starts or stops. */
 export class LogBurst {
@@ -11,7 +11,7 @@ export class LogBurst {
     /** Gets their count and some of their names, at the end of the turn. */
     private readonly write: (jobs: string) => void,
     /** So many of them have lines of their own. */
-    private readonly mostLines = 0,
+    private readonly maxLines = 0,
   ) {}
 
   /** Whether the job has a line of its own. */
@@ -19,11 +19,11 @@ export class LogBurst {
     const count = this.#jobs.push(job);
     if (count === 1) {
       setImmediate(() => {
-        const others = this.#jobs.splice(0).slice(this.mostLines);
+        const others = this.#jobs.splice(0).slice(this.maxLines);
         const { length } = others;
-        if (length > 0) this.write(`${length} ${length === 1 ? 'job' : 'jobs'} (${listSome(others, MOST_NAMED)})`);
+        if (length > 0) this.write(`${length} ${length === 1 ? 'job' : 'jobs'} (${listSome(others, MAX_NAMES)})`);
       });
     }
-    return count <= this.mostLines;
+    return count <= this.maxLines;
   }
 }

@@ -30,7 +30,7 @@ interface LoggedReplica {
 }
 
 /** Leaderships of one turn have so many lines. */
-const MOST_LINES = 10;
+const MAX_LINES = 10;
 const NEXT_LEADER = 'Another replica takes over when the lease of this replica ends';
 const PASS_SIGNAL = 'Pass run.signal on to what the run waits for';
 
@@ -49,13 +49,13 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
   const [warn, log, debug] = [line('warn'), line('log'), line('debug')];
   /** A line about one job is about its keys, not about the server. */
   const retrying = (job?: string): string => (job === undefined && address ? `retrying ${address}` : 'retrying');
-  const burst = (describe: (jobs: string) => string, mostLines?: number): LogBurst =>
+  const burst = (describe: (jobs: string) => string, maxLines?: number): LogBurst =>
     new LogBurst((jobs) => {
       log(describe(jobs));
-    }, mostLines);
+    }, maxLines);
 
-  const gained = burst((jobs) => `also became LEADER of ${jobs}`, MOST_LINES);
-  const released = burst((jobs) => `also released leadership of ${jobs}`, MOST_LINES);
+  const gained = burst((jobs) => `also became LEADER of ${jobs}`, MAX_LINES);
+  const released = burst((jobs) => `also released leadership of ${jobs}`, MAX_LINES);
   const paused = burst((jobs) => `paused on all replicas: ${jobs}; start one with resume()`);
   const resumed = burst((jobs) => `no longer paused on all replicas: ${jobs}`);
   const followed = new Map<string, LogBurst>();

@@ -5,14 +5,14 @@ import { type Job } from '../jobs/job.js';
 const RARE_MS = 183 * 86_400_000;
 
 /** How many jobs are listed by name: an application may have a thousand. */
-const MOST_JOBS = 10;
+const MAX_JOBS = 10;
 
 /** The number of jobs, where their records are, and the first ten jobs. */
 export function describeJobs(jobs: readonly Job[], place: string | undefined): string {
   const listed = jobs
-    .slice(0, MOST_JOBS)
+    .slice(0, MAX_JOBS)
     .map(({ name, schedule, enabled }) => `${name} ${schedule.summary}${enabled ? '' : ' (disabled)'}`);
-  if (jobs.length > MOST_JOBS) listed.push(`and ${jobs.length - MOST_JOBS} more`);
+  if (jobs.length > MAX_JOBS) listed.push(`and ${jobs.length - MAX_JOBS} more`);
   const count = `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}`;
   return `found ${count}${place === undefined ? '' : ` on ${place}`}: ${listed.join('; ')}`;
 }
@@ -27,5 +27,5 @@ export function oddJobs(jobs: readonly Job[], now: number): readonly string[] {
     const odd = next - now >= RARE_MS ? rare : cronOddity(schedule.fields);
     return odd === undefined ? [] : `${name} (${schedule.summary}) ${odd}`;
   });
-  return lines.slice(0, MOST_JOBS);
+  return lines.slice(0, MAX_JOBS);
 }

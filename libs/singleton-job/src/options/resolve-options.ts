@@ -136,10 +136,10 @@ function checkTogether(raw: Raw, given: GivenOptions, at: (option: string) => Pl
     at('schema').note(`is for PostgreSQL, got a connection to ${kind}: leave it out`);
   if (raw['migrate'] !== undefined && !isSql)
     at('migrate').note(`is for PostgreSQL and MySQL, got a connection to ${kind}: leave it out`);
-  const leastMs = HEARTBEATS_PER_EXPIRY * heartbeatIntervalOf(given);
+  const minMs = HEARTBEATS_PER_EXPIRY * heartbeatIntervalOf(given);
   const isWrong = (key: 'lockExpiry' | 'heartbeatInterval') => raw[key] !== undefined && given[key] === undefined;
-  if (lockExpiry >= leastMs || isWrong('lockExpiry') || isWrong('heartbeatInterval')) return;
-  const expected = `${HEARTBEATS_PER_EXPIRY} × heartbeatInterval (${formatDuration(leastMs)})`;
+  if (lockExpiry >= minMs || isWrong('lockExpiry') || isWrong('heartbeatInterval')) return;
+  const expected = `${HEARTBEATS_PER_EXPIRY} × heartbeatInterval (${formatDuration(minMs)})`;
   const got = `${given.lockExpiry === undefined ? 'the default of ' : ''}${formatDuration(lockExpiry)}`;
   at('lockExpiry').note(`must be at least ${expected}, got ${got}: raise lockExpiry or lower heartbeatInterval`);
 }

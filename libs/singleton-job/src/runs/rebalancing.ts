@@ -14,7 +14,7 @@ const DUE_MS = 5_000;
 const STAY_MS = 600_000;
 
 /** With a smaller difference, a job could as well move back. */
-const LEAST_DIFFERENCE = 2;
+const MIN_DIFFERENCE = 2;
 
 /**
  * Evens out how many jobs the replicas lead. Each replica sees every holder and every living lease. One that leads at
@@ -56,7 +56,7 @@ export class Rebalancing {
     this.#given = undefined;
     const loads = this.#loads();
     const [to, least] = [...loads].reduce((one, other) => (other[1] < one[1] ? other : one), [replica.id, Infinity]);
-    if ((loads.get(replica.id) ?? 0) - least < LEAST_DIFFERENCE) return;
+    if ((loads.get(replica.id) ?? 0) - least < MIN_DIFFERENCE) return;
     const movable = this.runners().filter(isMovable);
     const { election } = movable[Math.floor(replica.context.random() * movable.length)] ?? {};
     if (election?.term === undefined) return;

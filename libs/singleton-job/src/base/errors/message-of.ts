@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 
 /** More than this is no message but a document, and would flood a log. */
-const LONGEST_MESSAGE = 1_000;
-const LONGEST_STACK = 10_000;
+const MAX_MESSAGE_LENGTH = 1_000;
+const MAX_STACK_LENGTH = 10_000;
 
 /**
  * What was thrown, on one line and not too long. Anything can be thrown, also what cannot be looked at: this never
@@ -15,7 +15,7 @@ export function messageOf(thrown: unknown): string {
     if (message === undefined) return inspect(thrown, { breakLength: Infinity, depth: 1 });
     return String(message === '' ? (code ?? name) : message);
   });
-  return shortened((words ?? 'something that cannot be shown').replaceAll(/\s*[\r\n]\s*/g, ' '), LONGEST_MESSAGE);
+  return shortened((words ?? 'something that cannot be shown').replaceAll(/\s*[\r\n]\s*/g, ' '), MAX_MESSAGE_LENGTH);
 }
 
 /** A record and an overview keep so much of an error. */
@@ -27,7 +27,7 @@ const MAX_CAUSES = 5;
  * The message of what was thrown and those of its causes, on one line: `fetch failed: connect ECONNREFUSED
  * 127.0.0.1:9`. If it is too long, the innermost cause is kept. Never throws.
  */
-export function describeError(thrown: unknown, maxLength = LONGEST_MESSAGE): string {
+export function describeError(thrown: unknown, maxLength = MAX_MESSAGE_LENGTH): string {
   const messages = [messageOf(thrown)];
   let inner = causesOf(thrown);
   for (let depth = 0; inner.length > 0 && depth < MAX_CAUSES; depth++) {
@@ -56,7 +56,7 @@ function causesOf(thrown: unknown): readonly unknown[] {
 /** Where it was thrown, if that is known. Never throws. */
 export function stackOf(thrown: unknown): string | undefined {
   const stack = read(() => (thrown instanceof Error ? thrown.stack : undefined));
-  return typeof stack === 'string' ? shortened(stack, LONGEST_STACK) : undefined;
+  return typeof stack === 'string' ? shortened(stack, MAX_STACK_LENGTH) : undefined;
 }
 
 function shortened(text: string, longest: number): string {

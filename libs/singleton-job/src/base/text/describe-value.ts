@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { publicPart } from './secrets.js';
 
-const LONGEST_TEXT = 60;
+const MAX_TEXT_LENGTH = 60;
 
 /** Signs of a connection, to whatever option it was given. */
 const MAY_HAVE_SECRET = /:\/\/|\S@|(pass\w*|pwd|secret|token|key)["']?\s*[=:]/i;
@@ -46,7 +46,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 function quote(text: string): string {
-  const shown = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+  const shown = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
   // line breaks and other control characters become visible
   return `'${JSON.stringify(shown).slice(1, -1).replaceAll('\\"', '"')}'`;
 }

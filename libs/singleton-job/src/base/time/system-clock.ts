@@ -2,7 +2,7 @@ import { type Clock, type Timer } from './clock.js';
 import { detached } from './detached.js';
 
 /** With a longer delay than this, `setTimeout` fires at once. */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The clock of the machine. */
 export class SystemClock implements Clock {
@@ -51,9 +51,9 @@ class SystemTimer implements Timer {
   }
 
   #arm(delayMs: number, fire: () => void): void {
-    const laterMs = delayMs - LONGEST_TIMEOUT_MS;
+    const laterMs = delayMs - MAX_TIMEOUT_MS;
     if (laterMs <= 0) this.#handle = setTimeout(fire, Math.ceil(delayMs));
-    else this.#handle = setTimeout(this.#arm.bind(this), LONGEST_TIMEOUT_MS, laterMs, fire);
+    else this.#handle = setTimeout(this.#arm.bind(this), MAX_TIMEOUT_MS, laterMs, fire);
   }
 }
 

@@ -4,7 +4,7 @@ import { kindOf } from '../../store/open-store.js';
 import { pathOf } from '../../store/sqlite/path-of.js';
 import { type ResolvedOptions } from '../resolve-options.js';
 
-const MOST_SERVERS = 3;
+const MAX_SERVERS = 3;
 
 /** Where the records are, for the log, without user, password and query. Undefined: there is no store. */
 export function describeStore(options: Pick<ResolvedOptions, 'store' | 'connection'>): string | undefined {
@@ -30,7 +30,7 @@ function optionsOf(source: object): Readonly<Record<string, unknown>> {
 
 function describeServers(servers: readonly unknown[], defaultPort?: number): string {
   const shown = servers.map((server) => describeServer(server, defaultPort));
-  return listSome(shown, MOST_SERVERS);
+  return listSome(shown, MAX_SERVERS);
 }
 
 /** A server as the clients take it: a URL, a host, a port, or an object. */

@@ -47,7 +47,7 @@ const interceptors = listOf(isInterceptor, {
 });
 
 /** `lockExpiry` of the module or of a job. */
-export const expiry = duration({ leastMs: MIN_LOCK_EXPIRY_MS, mostMs: 86_400_000 });
+export const expiry = duration({ minMs: MIN_LOCK_EXPIRY_MS, maxMs: 86_400_000 });
 
 /**
  * Every option of the module. Options without a default have none, or one that depends on others. The page about
@@ -59,15 +59,15 @@ export const MODULE_OPTIONS = {
   schema: { type: schema },
   migrate: { type: boolean },
   store: { type: fromCode('object', readStore) },
-  heartbeatInterval: { type: duration({ leastMs: 50 }), default: 3_000 },
+  heartbeatInterval: { type: duration({ minMs: 50 }), default: 3_000 },
   lockExpiry: { type: expiry, default: 10_000 },
   heartbeatThread: { type: heartbeatThread },
   crashHandover: { type: boolean, default: true },
   nodeId: { type: nodeId },
   // a second to wait for runs, a second after aborting them, and a second to release the jobs
-  shutdownTimeout: { type: duration({ leastMs: 3_000 }), default: 8_000 },
+  shutdownTimeout: { type: duration({ minMs: 3_000 }), default: 8_000 },
   timeZone: { type: timeZone, default: 'UTC' },
-  misfireGrace: { type: duration({ leastMs: 0 }) },
+  misfireGrace: { type: duration({ minMs: 0 }) },
   warnAfter: { type: durationOrFalse, default: 8_000 },
   enabled: { type: boolean, default: true },
   rebalance: { type: boolean, default: false },

@@ -5,28 +5,28 @@ import { isTimeZone } from './is-time-zone.js';
 import { type OptionType, type Place, type Reader } from './option-table.js';
 
 /** A larger number was hardly meant as seconds. */
-const MOST_SECONDS = 99;
+const MAX_SECONDS = 99;
 
 /** Undefined: it is no duration, or a number that may be meant as seconds. That is noted. */
 function readDuration(value: unknown, at: Place, expected: string): number | undefined {
   const ms = parseDuration(value);
   if (ms === undefined) return at.refuse(value, expected, durationFix(value));
-  if (typeof value !== 'number' || ms < 1 || ms > MOST_SECONDS) return ms;
+  if (typeof value !== 'number' || ms < 1 || ms > MAX_SECONDS) return ms;
   at.note(`must have a unit, got ${ms}: a number means milliseconds, write '${ms}s' for seconds or '${ms}ms'`);
   return undefined;
 }
 
-/** Takes a duration, and gives its milliseconds. `leastMs` of 0 allows zero. */
-export function duration({ leastMs = 1, mostMs = Infinity } = {}): OptionType<number, 'duration'> {
+/** Takes a duration, and gives its milliseconds. `minMs` of 0 allows zero. */
+export function duration({ minMs = 1, maxMs = Infinity } = {}): OptionType<number, 'duration'> {
   return {
-    name: leastMs > 1 ? `duration from ${formatDuration(leastMs)}` : 'duration',
+    name: minMs > 1 ? `duration from ${formatDuration(minMs)}` : 'duration',
     variable: 'duration',
     read: (value, at) => {
       const ms = readDuration(value, at, "a duration such as 500 (milliseconds), '500ms', '3s' or '5m'");
       if (ms === undefined) return undefined;
-      const isShort = ms < leastMs;
-      if (!isShort && ms <= mostMs) return ms;
-      const expected = isShort ? `at least ${formatDuration(leastMs)}` : `at most ${formatDuration(mostMs)}`;
+      const isShort = ms < minMs;
+      if (!isShort && ms <= maxMs) return ms;
+      const expected = isShort ? `at least ${formatDuration(minMs)}` : `at most ${formatDuration(maxMs)}`;
       at.note(`must be ${expected}, got ${formatDuration(ms)}: ${isShort ? 'raise it' : 'lower it'}`);
       return undefined;
     },
