@@ -16,8 +16,8 @@ import { UnknownJobError } from './job-registry.errors.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobStatus, type JobOverview } from './job-status.js';
 
-const NOWHERE_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
-const NOWHERE =
+const NO_CONNECTION_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
+const NO_CONNECTION =
   'connection must be given to steer jobs of other replicas, got undefined: set it, also where enabled is false';
 
 const TOO_EARLY = 'jobs are found when the application starts, after onModuleInit of every other module';
@@ -171,7 +171,7 @@ export class SingletonJobRegistry {
   #assertConnected(): void {
     const { connection, store } = this.options;
     if (connection === undefined && store === undefined)
-      throw new InvalidOptionsError([NOWHERE], { title: NOWHERE_TITLE });
+      throw new InvalidOptionsError([NO_CONNECTION], { title: NO_CONNECTION_TITLE });
   }
 
   #runner(given: unknown): JobRunner {

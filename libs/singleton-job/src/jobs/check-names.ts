@@ -2,7 +2,7 @@ import { didYouMean } from '../advice/suggest.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { jobInVariable } from '../options/variables/variables.js';
 
-const ONCE =
+const FIX_OF_TWICE_DECLARED =
   'give each a name of its own, or provide the class once: in one module, with { provide: …, useExisting } for a second token. ' +
   'An inherited method takes the name of its class if the decorator has none';
 
@@ -25,10 +25,11 @@ export function checkNames(jobs: readonly NamedJob[], options: ResolvedOptions, 
   }
   for (const [name, found] of byName) {
     const places = found.map(({ location, module }) => (module === undefined ? location : `${location} in ${module}`));
-    if (found.length > 1) problems.push(`job '${name}' must be declared once, got ${places.join(' and ')}: ${ONCE}`);
+    if (found.length > 1)
+      problems.push(`job '${name}' must be declared once, got ${places.join(' and ')}: ${FIX_OF_TWICE_DECLARED}`);
   }
-  for (const { name: form, place } of jobsOfVariables(options)) {
-    const meant = namesOf(jobs).filter((name) => jobInVariable(name) === form);
+  for (const { name: variableName, place } of jobsOfVariables(options)) {
+    const meant = namesOf(jobs).filter((name) => jobInVariable(name) === variableName);
     const fix = 'rename one of them, or set its options in code';
     if (meant.length > 1)
       problems.push(`${place} must be one job of this application, got ${meant.join(' and ')}: ${fix}`);
@@ -42,13 +43,13 @@ export function unknownOverrides(jobs: readonly NamedJob[], options: ResolvedOpt
   return [...unknownIn(byName, names), ...unknownIn(jobsOfVariables(options), names.map(jobInVariable))];
 }
 
-interface GivenName {
+interface NamedInOptions {
   readonly name: string;
   /** Its name in messages. */
   readonly place: string;
 }
 
-function unknownIn(given: readonly GivenName[], names: readonly string[]): string[] {
+function unknownIn(given: readonly NamedInOptions[], names: readonly string[]): string[] {
   const fallback = names.length === 0 ? 'there are no jobs' : `the jobs are ${names.join(', ')}`;
   const unknown = given.filter(({ name }) => !names.includes(name));
   return unknown.map(({ name, place }) => {
@@ -57,7 +58,7 @@ function unknownIn(given: readonly GivenName[], names: readonly string[]): strin
 }
 
 /** The jobs that variables name, in the form of variables: `DAILY_REPORT`. */
-function jobsOfVariables({ jobVariables, jobPrefix }: ResolvedOptions): readonly GivenName[] {
+function jobsOfVariables({ jobVariables, jobPrefix }: ResolvedOptions): readonly NamedInOptions[] {
   return Object.keys(jobVariables).map((name) => ({ name, place: `${jobPrefix}${name}` }));
 }
 

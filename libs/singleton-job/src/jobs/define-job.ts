@@ -4,7 +4,7 @@ import { type ResolvedOptions } from '../options/resolve-options.js';
 import {
   argumentOf,
   DECORATOR_OPTIONS,
-  type GivenJobOptions,
+  type ParsedJobOptions,
   JOB_OPTIONS,
   type JobOptionName,
   type JobOptionRow,
@@ -46,8 +46,8 @@ export function defineJob(description: JobDescription, options: ResolvedOptions,
     if (mistake !== undefined) problems.push(`${placeOf(option)} ${mistake}`);
   }
 
-  const own = withDefaults(JOB_OPTIONS, declared);
-  const settings = overridden.length === 0 ? own : withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
+  const settingsInCode = withDefaults(JOB_OPTIONS, declared);
+  const settings = overridden.length === 0 ? settingsInCode : withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
   const build = (from: typeof settings, place: string): AnySchedule | undefined => {
     try {
       return scheduleOf(kind, from, options.timeZone, name ?? location);
@@ -60,9 +60,9 @@ export function defineJob(description: JobDescription, options: ResolvedOptions,
   if (settings.version !== undefined && settings.firstRun === undefined)
     problems.push(`${location}: version must stand beside firstRun, got it alone: add firstRun: 'now'`);
   // a wrong schedule is a mistake also if an override replaces it
-  const ownSchedule = build(own, location);
+  const scheduleInCode = build(settingsInCode, location);
   const places = overridden.filter((option) => OF_SCHEDULE.has(option)).map(placeOf);
-  const schedule = places.length === 0 ? ownSchedule : build(settings, `${places.join(', ')} of ${location}`);
+  const schedule = places.length === 0 ? scheduleInCode : build(settings, `${places.join(', ')} of ${location}`);
   if (name === undefined || schedule === undefined || problems.length > before) return undefined;
 
   const {
@@ -89,28 +89,28 @@ export function generatorMistake(method: unknown): string | undefined {
 }
 
 /** Reads the arguments of a decorator. */
-function readDeclared(description: JobDescription, problems: string[]): GivenJobOptions {
+function readDeclared(description: JobDescription, problems: string[]): ParsedJobOptions {
   const { location, decorator, kind, options, schedule } = description;
   if (options !== undefined && !isObject(options)) {
     const fix = "write them as { name: 'price-tick' }";
     problems.push(`${location}: ${decorator} options must be an object, got ${describeValue(options)}: ${fix}`);
   }
   const raw = isObject(options) ? options : {};
-  const place = (key: string): Place => new Place(`${location}: ${decorator} ${key}`, problems);
-  if (raw['name'] === undefined) checkNameless(description, place('name'));
-  const given = readOptions(DECORATOR_OPTIONS[kind], raw, place, OPTION_FIXES);
+  const placeOf = (key: string): Place => new Place(`${location}: ${decorator} ${key}`, problems);
+  if (raw['name'] === undefined) checkNameless(description, placeOf('name'));
+  const parsed = readOptions(DECORATOR_OPTIONS[kind], raw, placeOf, OPTION_FIXES);
   const argument = argumentOf(kind);
-  if (argument === undefined) return given;
-  const written = JOB_OPTIONS[argument].type.read(schedule, place(argument === 'cron' ? 'expression' : argument));
-  return { ...given, ...(written !== undefined && { [argument]: written }) };
+  if (argument === undefined) return parsed;
+  const written = JOB_OPTIONS[argument].type.read(schedule, placeOf(argument === 'cron' ? 'expression' : argument));
+  return { ...parsed, ...(written !== undefined && { [argument]: written }) };
 }
 
 /** Notes why a job without a `name` option has no name. */
-function checkNameless({ name, kind, whyNameless }: JobDescription, at: Place): void {
+function checkNameless({ name, kind, whyNameless }: JobDescription, place: Place): void {
   if (name !== undefined) return;
   const fix = `name the job, as in ${kind === 'while-leader' ? "@WhileLeader('order-feed')" : "{ name: 'price-tick' }"}`;
-  if (whyNameless === undefined) JOB_OPTIONS.name.type.read(undefined, at);
-  else at.note(`must be given, got undefined${whyNameless}: ${fix}`);
+  if (whyNameless === undefined) JOB_OPTIONS.name.type.read(undefined, place);
+  else place.note(`must be given, got undefined${whyNameless}: ${fix}`);
 }
 
 /** What is wrong with an option of an override. Undefined: this kind of job has it. */

@@ -53,30 +53,34 @@ export type LockRequest = ReturnType<typeof readLockRequest>;
  *
  * @throws InvalidLockError with every mistake
  */
-export function readLockRequest(key: unknown, given: unknown = {}) {
+export function readLockRequest(key: unknown, options: unknown = {}) {
   const problems: string[] = [];
-  const at = (name: string): Place => new Place(name, problems);
-  const record = readKey(key, at('key'));
-  if (!isObject(given))
-    at('options').refuse(given, 'an object', "write them before the function, as in withLock(key, { wait: '5s' }, fn)");
-  const read = readOptions(LOCK_OPTIONS, isObject(given) ? given : {}, at, LOCK_WORDS);
+  const placeOf = (name: string): Place => new Place(name, problems);
+  const record = readKey(key, placeOf('key'));
+  if (!isObject(options))
+    placeOf('options').refuse(
+      options,
+      'an object',
+      "write them before the function, as in withLock(key, { wait: '5s' }, fn)",
+    );
+  const read = readOptions(LOCK_OPTIONS, isObject(options) ? options : {}, placeOf, LOCK_WORDS);
   const { waitMs, signal } = withDefaults(LOCK_OPTIONS, read);
   if (record === undefined || problems.length > 0) throw new InvalidLockError(problems);
   return { record, waitMs, signal };
 }
 
-function readKey(key: unknown, at: Place): string | undefined {
+function readKey(key: unknown, place: Place): string | undefined {
   const parts = isObject(key)
-    ? ['name', 'tenant'].map((part) => readPart(key[part], at.in(part)))
-    : [readPart(key, at)];
+    ? ['name', 'tenant'].map((part) => readPart(key[part], place.in(part)))
+    : [readPart(key, place)];
   if (parts.includes(undefined)) return undefined;
   const text = parts.join('/');
   if (text.length <= MAX_KEY_LENGTH) return lockRecord(text);
-  return at.refuse(key, `of ${MAX_KEY_LENGTH} characters at most in a URL`, 'lock a hash of it');
+  return place.refuse(key, `of ${MAX_KEY_LENGTH} characters at most in a URL`, 'lock a hash of it');
 }
 
 /** A part of the key as a URL has it. Half of a surrogate pair cannot be encoded. */
-function readPart(part: unknown, at: Place): string | undefined {
+function readPart(part: unknown, place: Place): string | undefined {
   if (typeof part === 'string' && part !== '' && !/\p{Surrogate}/u.test(part)) return encodeURIComponent(part);
-  return at.refuse(part, 'a text, not empty, in whole characters', asTextFix(part) ?? KEY_FIX);
+  return place.refuse(part, 'a text, not empty, in whole characters', asTextFix(part) ?? KEY_FIX);
 }

@@ -15,7 +15,7 @@ import { Lock, type LockParts } from './lock.js';
  */
 const STOP_MS = 500;
 
-const NOWHERE = 'connection must be given to lock anything, got undefined: set it, also where enabled is false';
+const NO_CONNECTION = 'connection must be given to lock anything, got undefined: set it, also where enabled is false';
 
 type LockedFunction<T> = (lock: LockHandle) => T | Promise<T>;
 
@@ -52,7 +52,7 @@ export class LockService {
     const stops = [signal ?? [], this.#closing.signal].flat();
     for (const stop of stops) stop.throwIfAborted();
     const { options: settings, replica } = this.parts;
-    if (settings.connection === undefined && settings.store === undefined) throw new InvalidLockError([NOWHERE]);
+    if (settings.connection === undefined && settings.store === undefined) throw new InvalidLockError([NO_CONNECTION]);
     replica.open();
     const existing = replica.find(record)?.candidate;
     const lock = existing instanceof Lock ? existing : new Lock(record, this.parts);

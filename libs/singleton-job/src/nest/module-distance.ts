@@ -14,7 +14,7 @@ export const MODULE_MARK = Symbol.for('nestjs-singleton-job:module');
 const FORGOTTEN_OPTIONS =
   "write SingletonJobModule.forRoot({ projectName: 'myapp', connection: 'redis://host:6379' }) there";
 
-const ONCE =
+const FIX_OF_TWICE_IMPORTED =
   'keep one with options, in the root module, because each would run every job. It is global, so other modules need no import; ' +
   'to import it in two places, keep what forRoot() returns in a constant';
 
@@ -31,7 +31,7 @@ export function findOwnModule<M extends ModuleWithDistance>(modules: Iterable<M>
   const places = imports.map(({ place, isBare }) => `in ${place} ${isBare ? 'without' : 'with'} options`).join(' and ');
   if (found.length > 1) {
     const got = imports.length > 1 ? `it ${places}` : `${found.length} of them`;
-    throw new InvalidOptionsError([`SingletonJobModule must be imported once, got ${got}: ${ONCE}`]);
+    throw new InvalidOptionsError([`SingletonJobModule must be imported once, got ${got}: ${FIX_OF_TWICE_IMPORTED}`]);
   }
   if (imports.length > 0 && imports.every(({ isBare }) => isBare)) {
     throw new InvalidOptionsError([

@@ -9,7 +9,7 @@ import { callConnection, readForEachClient, START_LIMIT_MS } from './connection/
 import { checkThreadConnection } from './table/heartbeat-thread-option.js';
 import { MODULE_OPTIONS } from './table/module-option-table.js';
 import { toNodeId } from './table/names.js';
-import { type Given, Place, readOptions, type Resolved, settable, withDefaults } from './table/option-table.js';
+import { type Parsed, Place, readOptions, type WithDefaults, settable, withDefaults } from './table/option-table.js';
 import { type Overrides, readOverrides } from './variables/overrides.js';
 import {
   ENABLED_VARIABLE,
@@ -20,13 +20,13 @@ import {
 } from './variables/variables.js';
 
 type Raw = Readonly<Record<string, unknown>>;
-type GivenOptions = Given<typeof MODULE_OPTIONS>;
+type ParsedOptions = Parsed<typeof MODULE_OPTIONS>;
 
 /**
  * The checked options of the module, with every default, and frozen. Durations are in milliseconds, and their names end
  * in `Ms`. Connections, stores, observers and interceptors are the user's objects.
  */
-export interface ResolvedOptions extends Omit<Resolved<typeof MODULE_OPTIONS>, 'nodeId' | 'jobs'>, Overrides {
+export interface ResolvedOptions extends Omit<WithDefaults<typeof MODULE_OPTIONS>, 'nodeId' | 'jobs'>, Overrides {
   /** Without the random part. */
   readonly nodeId: string;
   /** Why no job runs: `enabled: false`, or the variable of the environment. Undefined while `enabled` is true. */
@@ -87,29 +87,29 @@ export function resolveOptions(raw: unknown, variables?: Variables, hostName?: s
 function check(raw: Raw, variables: Variables = process.env, hostName = hostname()) {
   const read = fromVariables(raw);
   const problems = [...(read?.problems ?? [])];
-  const at = (key: string): Place => {
+  const placeOf = (key: string): Place => {
     const hasVariable = read !== undefined && settable(MODULE_OPTIONS).includes(key);
     return new Place(key, problems, hasVariable ? `${read.prefix}${optionInVariable(key)}` : undefined);
   };
-  const given = readOptions(MODULE_OPTIONS, raw, at, MODULE_WORDS);
-  const { jobs, ...resolved } = withDefaults(MODULE_OPTIONS, given);
+  const parsed = readOptions(MODULE_OPTIONS, raw, placeOf, MODULE_WORDS);
+  const { jobs, ...resolved } = withDefaults(MODULE_OPTIONS, parsed);
   const variable = variables[ENABLED_VARIABLE] ?? '';
   const ofVariable = new Place(ENABLED_VARIABLE, problems);
   if (!['', 'true', 'false'].includes(variable))
     ofVariable.refuse(variable, 'true or false', 'set it to false to run no jobs, or unset it');
-  const off = disabledBy(raw['enabled'], given.enabled, variable);
+  const off = disabledBy(raw['enabled'], parsed.enabled, variable);
   if (raw['connection'] === undefined && raw['store'] === undefined && off === undefined) {
     const fix =
       "pass a URL of Redis, PostgreSQL, MySQL or SQLite, and check the variable that it comes from; or enabled: false to run no jobs, or store: 'memory' for a single process";
-    at('connection').note(`must be given, got undefined: ${fix}`);
+    placeOf('connection').note(`must be given, got undefined: ${fix}`);
   }
-  checkTogether(raw, given, at);
+  checkTogether(raw, parsed, placeOf);
   return {
     problems,
     resolved: {
       ...resolved,
       ...readOverrides(jobs, read, problems),
-      heartbeatIntervalMs: heartbeatIntervalOf(given),
+      heartbeatIntervalMs: heartbeatIntervalOf(parsed),
       // an empty variable counts as not set
       nodeId: resolved.nodeId ?? toNodeId(variables['POD_NAME'] || hostName || 'unknown-host'),
       enabled: off === undefined,
@@ -123,29 +123,29 @@ function check(raw: Raw, variables: Variables = process.env, hostName = hostname
  * Checks options that need or exclude each other. A wrong one is not compared, so that one mistake is not reported as
  * several.
  */
-function checkTogether(raw: Raw, given: GivenOptions, at: (option: string) => Place): void {
-  const { connection, heartbeatThread, crashHandover, lockExpiry = MODULE_OPTIONS.lockExpiry.default } = given;
+function checkTogether(raw: Raw, parsed: ParsedOptions, placeOf: (option: string) => Place): void {
+  const { connection, heartbeatThread, crashHandover, lockExpiry = MODULE_OPTIONS.lockExpiry.default } = parsed;
   if (crashHandover === true && heartbeatThread === undefined)
-    at('crashHandover').note('needs the heartbeat thread: set heartbeatThread: true, or leave it out');
+    placeOf('crashHandover').note('needs the heartbeat thread: set heartbeatThread: true, or leave it out');
   if (heartbeatThread !== undefined && raw['store'] !== undefined)
-    at('heartbeatThread').note('needs a connection, got a store: leave one of the two out');
-  else if (heartbeatThread !== undefined) checkThreadConnection(connection, at('connection'));
+    placeOf('heartbeatThread').note('needs a connection, got a store: leave one of the two out');
+  else if (heartbeatThread !== undefined) checkThreadConnection(connection, placeOf('connection'));
   const kind = connection === undefined ? 'PostgreSQL' : kindOf(connection);
   const isSql = kind === 'PostgreSQL' || kind === 'MySQL';
   if (raw['schema'] !== undefined && kind !== 'PostgreSQL')
-    at('schema').note(`is for PostgreSQL, got a connection to ${kind}: leave it out`);
+    placeOf('schema').note(`is for PostgreSQL, got a connection to ${kind}: leave it out`);
   if (raw['migrate'] !== undefined && !isSql)
-    at('migrate').note(`is for PostgreSQL and MySQL, got a connection to ${kind}: leave it out`);
-  const minMs = HEARTBEATS_PER_EXPIRY * heartbeatIntervalOf(given);
-  const isWrong = (key: 'lockExpiry' | 'heartbeatInterval') => raw[key] !== undefined && given[key] === undefined;
+    placeOf('migrate').note(`is for PostgreSQL and MySQL, got a connection to ${kind}: leave it out`);
+  const minMs = HEARTBEATS_PER_EXPIRY * heartbeatIntervalOf(parsed);
+  const isWrong = (key: 'lockExpiry' | 'heartbeatInterval') => raw[key] !== undefined && parsed[key] === undefined;
   if (lockExpiry >= minMs || isWrong('lockExpiry') || isWrong('heartbeatInterval')) return;
   const expected = `${HEARTBEATS_PER_EXPIRY} × heartbeatInterval (${formatDuration(minMs)})`;
-  const got = `${given.lockExpiry === undefined ? 'the default of ' : ''}${formatDuration(lockExpiry)}`;
-  at('lockExpiry').note(`must be at least ${expected}, got ${got}: raise lockExpiry or lower heartbeatInterval`);
+  const got = `${parsed.lockExpiry === undefined ? 'the default of ' : ''}${formatDuration(lockExpiry)}`;
+  placeOf('lockExpiry').note(`must be at least ${expected}, got ${got}: raise lockExpiry or lower heartbeatInterval`);
 }
 
 /** If it is not set: a quarter of a `lockExpiry` that is shorter than the default. */
-function heartbeatIntervalOf({ heartbeatInterval, lockExpiry = Infinity }: GivenOptions): number {
+function heartbeatIntervalOf({ heartbeatInterval, lockExpiry = Infinity }: ParsedOptions): number {
   const isShort = lockExpiry < MODULE_OPTIONS.lockExpiry.default;
   return heartbeatInterval ?? (isShort ? Math.floor(lockExpiry / 4) : MODULE_OPTIONS.heartbeatInterval.default);
 }
@@ -155,9 +155,9 @@ function heartbeatIntervalOf({ heartbeatInterval, lockExpiry = Infinity }: Given
  */
 function unreadVariables(raw: Raw, variables: Variables): readonly string[] {
   const unset = Object.keys(MODULE_OPTIONS).filter((key) => raw[key] === undefined);
-  const forms = unset.map((key) => `${OPTION_PREFIX}_${optionInVariable(key)}`);
+  const variableNames = unset.map((key) => `${OPTION_PREFIX}_${optionInVariable(key)}`);
   const isUnread = (name: string): boolean =>
-    forms.includes(name) || (unset.includes('jobs') && name.startsWith(`${OPTION_PREFIX}_JOBS__`));
+    variableNames.includes(name) || (unset.includes('jobs') && name.startsWith(`${OPTION_PREFIX}_JOBS__`));
   return Object.keys(variables).filter((name) => name !== ENABLED_VARIABLE && variables[name] !== '' && isUnread(name));
 }
 

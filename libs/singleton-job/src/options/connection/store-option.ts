@@ -5,10 +5,10 @@ type Method = Exclude<keyof Store, 'name' | 'publish'>;
 const METHODS: Record<Method, true> = { sync: true, compareAndSet: true, addListener: true, open: true, close: true };
 
 /** Reads `store`. */
-export const readStore: Reader<Store | 'memory'> = (store, at) => {
+export const readStore: Reader<Store | 'memory'> = (store, place) => {
   if (store === 'memory') return store;
   if (typeof store !== 'object' || store === null)
-    return at
+    return place
       .ofConnection()
       .refuse(
         store,
@@ -19,5 +19,5 @@ export const readStore: Reader<Store | 'memory'> = (store, at) => {
   const missing = methods.map((method) => `${method}()`);
   const name: unknown = Reflect.get(store, 'name');
   if (typeof name !== 'string' || name === '') missing.push("name, such as 'MongoDB'");
-  return missing.length === 0 ? (store as Store) : at.refuse(store, 'a Store', `implement ${missing.join(', ')}`);
+  return missing.length === 0 ? (store as Store) : place.refuse(store, 'a Store', `implement ${missing.join(', ')}`);
 };

@@ -19,15 +19,15 @@ const PARTS = { workerFile: { type: workerFile, isRequired: true } } as const;
 export const heartbeatThread: OptionType<{ readonly workerFile?: string | URL }, 'boolean'> = {
   name: 'boolean or object',
   variable: 'boolean',
-  read: (value, at) => {
+  read: (value, place) => {
     if (value === false) return undefined;
     if (value === true) return Object.freeze({});
-    if (isObject(value)) return readOptions(PARTS, value, (key) => at.in(key));
-    return at.refuse(value, 'true, false or { workerFile }', 'write true unless the application is bundled');
+    if (isObject(value)) return readOptions(PARTS, value, (key) => place.in(key));
+    return place.refuse(value, 'true, false or { workerFile }', 'write true unless the application is bundled');
   },
 };
 
 /** Whether a thread can get a copy of this `connection`. */
-export function checkThreadConnection(connection: unknown, at: Place): void {
-  if (!succeeds(() => structuredClone(connection))) at.note(NO_THREAD);
+export function checkThreadConnection(connection: unknown, place: Place): void {
+  if (!succeeds(() => structuredClone(connection))) place.note(NO_THREAD);
 }

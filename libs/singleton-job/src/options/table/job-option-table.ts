@@ -4,7 +4,7 @@ import { type ScheduleKind } from '../../base/events/run-info.js';
 import { type CronOptions, type FixedRateOptions, type JobOverrides } from '../job.options.js';
 import { expiry } from './module-option-table.js';
 import { isName, NAME_RULE } from './names.js';
-import { type Given, type OptionRow } from './option-table.js';
+import { type Parsed, type OptionRow } from './option-table.js';
 import { boolean, duration, durationOrFalse, fromCode, matching, text, timeZone } from './option-types.js';
 
 /** An option of a job. */
@@ -68,7 +68,7 @@ type JobOptionRows = typeof JOB_OPTIONS;
 export type JobOptionName = keyof JobOptionRows;
 
 /** The options of a job that a decorator, an override or a variable sets. */
-export type GivenJobOptions = Given<JobOptionRows>;
+export type ParsedJobOptions = Parsed<JobOptionRows>;
 
 function rowsWith(has: (row: JobOptionRow) => boolean): JobOptionRows {
   return Object.fromEntries(Object.entries(JOB_OPTIONS).filter(([, row]) => has(row))) as JobOptionRows;

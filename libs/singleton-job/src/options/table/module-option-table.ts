@@ -81,11 +81,11 @@ function listOf<T>(
   is: (value: unknown) => value is T,
   { what, fix, example }: { readonly what: string; readonly fix: string; readonly example: string },
 ): OptionType<readonly T[], 'none'> {
-  return fromCode('list', (value, at) => {
-    if (!Array.isArray(value)) return at.refuse(value, 'a list', `put it in brackets, as in [${example}]`);
+  return fromCode('list', (value, place) => {
+    if (!Array.isArray(value)) return place.refuse(value, 'a list', `put it in brackets, as in [${example}]`);
     const entries: readonly unknown[] = value;
     for (const [index, entry] of entries.entries()) {
-      if (!is(entry)) at.in(index).refuse(entry, what, fix);
+      if (!is(entry)) place.in(index).refuse(entry, what, fix);
     }
     return Object.freeze(entries.filter(is));
   });

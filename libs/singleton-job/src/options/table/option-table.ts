@@ -5,7 +5,7 @@ import { valueFix } from '../../advice/values.js';
 import { describeConnection, describeValue } from '../../base/text/describe-value.js';
 
 /** Checks a value and parses it. Undefined: it is wrong, which is noted, or it sets nothing. */
-export type Reader<T> = (value: unknown, at: Place) => T | undefined;
+export type Reader<T> = (value: unknown, place: Place) => T | undefined;
 
 /** How the text of a variable is read. `none`: no variable can set the option. */
 export type VariableKind = 'text' | 'boolean' | 'duration' | 'none';
@@ -31,10 +31,10 @@ export type OptionTable = Readonly<Record<string, OptionRow>>;
 type ValueOf<R extends OptionRow> = R['type'] extends OptionType<infer T> ? T : never;
 
 /** The options that are set, and right. Options of several places are merged by a spread: the last place wins. */
-export type Given<T extends OptionTable> = { readonly [K in keyof T]?: ValueOf<T[K]> };
+export type Parsed<T extends OptionTable> = { readonly [K in keyof T]?: ValueOf<T[K]> };
 
 /** The values of a table with its defaults. A duration is in milliseconds, and its name ends in `Ms`. */
-export type Resolved<T extends OptionTable> = {
+export type WithDefaults<T extends OptionTable> = {
   readonly [K in keyof T & string as T[K]['type']['variable'] extends 'duration' ? `${K}Ms` : K]:
     ValueOf<T[K]> | (T[K] extends { isRequired: true } | { default: unknown } ? never : undefined);
 };
@@ -91,33 +91,33 @@ export class Place {
 export function readOptions<T extends OptionTable>(
   table: T,
   raw: Readonly<Record<string, unknown>>,
-  at: (option: string) => Place,
+  placeOf: (option: string) => Place,
   words: OptionWords = {},
-): Given<T> {
+): Parsed<T> {
   const options = Object.keys(table);
   for (const key of Object.keys(raw)) {
     if (raw[key] === undefined || options.includes(key)) continue;
     const fix = Object.hasOwn(words, key) ? words[key] : undefined;
-    at(key).note(`is no option here: ${fix ?? didYouMean(key, options, `the options are ${options.join(', ')}`)}`);
+    placeOf(key).note(`is no option here: ${fix ?? didYouMean(key, options, `the options are ${options.join(', ')}`)}`);
   }
-  const given: Record<string, unknown> = {};
+  const parsed: Record<string, unknown> = {};
   for (const [key, { type, isRequired }] of Object.entries(table)) {
     if (raw[key] === undefined && isRequired !== true) continue;
-    const value = type.read(raw[key], at(key));
-    if (value !== undefined) given[key] = value;
+    const value = type.read(raw[key], placeOf(key));
+    if (value !== undefined) parsed[key] = value;
   }
-  return Object.freeze(given) as Given<T>;
+  return Object.freeze(parsed) as Parsed<T>;
 }
 
 /** The values of all options of a table, with the defaults of those that are not given. */
-export function withDefaults<T extends OptionTable>(table: T, given: Given<T>): Resolved<T> {
+export function withDefaults<T extends OptionTable>(table: T, parsed: Parsed<T>): WithDefaults<T> {
   const values: Record<string, unknown> = {};
   // by name: entries would be two objects for each option of each job
   for (const key of Object.keys(table)) {
     const row = table[key];
-    values[row?.type.variable === 'duration' ? `${key}Ms` : key] = given[key] ?? row?.default;
+    values[row?.type.variable === 'duration' ? `${key}Ms` : key] = parsed[key] ?? row?.default;
   }
-  return values as Resolved<T>;
+  return values as WithDefaults<T>;
 }
 
 /** The options that a variable can set. */

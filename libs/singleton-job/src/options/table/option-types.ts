@@ -8,11 +8,11 @@ import { type OptionType, type Place, type Reader } from './option-table.js';
 const MAX_SECONDS = 99;
 
 /** Undefined: it is no duration, or a number that may be meant as seconds. That is noted. */
-function readDuration(value: unknown, at: Place, expected: string): number | undefined {
+function readDuration(value: unknown, place: Place, expected: string): number | undefined {
   const ms = parseDuration(value);
-  if (ms === undefined) return at.refuse(value, expected, durationFix(value));
+  if (ms === undefined) return place.refuse(value, expected, durationFix(value));
   if (typeof value !== 'number' || ms < 1 || ms > MAX_SECONDS) return ms;
-  at.note(`must have a unit, got ${ms}: a number means milliseconds, write '${ms}s' for seconds or '${ms}ms'`);
+  place.note(`must have a unit, got ${ms}: a number means milliseconds, write '${ms}s' for seconds or '${ms}ms'`);
   return undefined;
 }
 
@@ -21,13 +21,13 @@ export function duration({ minMs = 1, maxMs = Infinity } = {}): OptionType<numbe
   return {
     name: minMs > 1 ? `duration from ${formatDuration(minMs)}` : 'duration',
     variable: 'duration',
-    read: (value, at) => {
-      const ms = readDuration(value, at, "a duration such as 500 (milliseconds), '500ms', '3s' or '5m'");
+    read: (value, place) => {
+      const ms = readDuration(value, place, "a duration such as 500 (milliseconds), '500ms', '3s' or '5m'");
       if (ms === undefined) return undefined;
       const isShort = ms < minMs;
       if (!isShort && ms <= maxMs) return ms;
       const expected = isShort ? `at least ${formatDuration(minMs)}` : `at most ${formatDuration(maxMs)}`;
-      at.note(`must be ${expected}, got ${formatDuration(ms)}: ${isShort ? 'raise it' : 'lower it'}`);
+      place.note(`must be ${expected}, got ${formatDuration(ms)}: ${isShort ? 'raise it' : 'lower it'}`);
       return undefined;
     },
   };
@@ -37,25 +37,25 @@ export function duration({ minMs = 1, maxMs = Infinity } = {}): OptionType<numbe
 export const durationOrFalse: OptionType<number | false, 'duration'> = {
   name: 'duration or `false`',
   variable: 'duration',
-  read: (value, at) => {
+  read: (value, place) => {
     if (value === false) return value;
     const expected = "a duration such as '8s', or false";
-    const ms = readDuration(value, at, expected);
+    const ms = readDuration(value, place, expected);
     // zero turns things off elsewhere
-    return ms !== undefined && ms <= 0 ? at.refuse(value, expected, 'write false for never') : ms;
+    return ms !== undefined && ms <= 0 ? place.refuse(value, expected, 'write false for never') : ms;
   },
 };
 
 export const boolean: OptionType<boolean, 'boolean'> = {
   name: 'boolean',
   variable: 'boolean',
-  read: (value, at) => {
+  read: (value, place) => {
     if (typeof value === 'boolean') return value;
-    const isText = typeof value === 'string' && at.variable === undefined;
+    const isText = typeof value === 'string' && place.variable === undefined;
     const fix = isText
       ? "convert the string first, as in process.env.NAME === 'true'"
       : 'write one of them, or leave it out';
-    return at.refuse(value, 'true or false', fix);
+    return place.refuse(value, 'true or false', fix);
   },
 };
 
@@ -65,7 +65,8 @@ export function matching<T>(
   expected: string,
   fix: string | ((value: unknown) => string),
 ): Reader<T> {
-  return (value, at) => (is(value) ? value : at.refuse(value, expected, typeof fix === 'string' ? fix : fix(value)));
+  return (value, place) =>
+    is(value) ? value : place.refuse(value, expected, typeof fix === 'string' ? fix : fix(value));
 }
 
 /** A text of some form. */

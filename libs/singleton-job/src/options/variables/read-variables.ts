@@ -55,21 +55,21 @@ function valueOf(text: string, kind: VariableKind = 'text'): string | number | b
   return /^\d+$/.test(text) ? Number(text) : text;
 }
 
-/** A sentence about a variable that sets no option. `form` is the part of its name that should be one. */
-function mistakeIn(variable: string, form: string, table: OptionTable, prefix: string): string {
-  if (/^JOBS(_|$)/.test(form))
+/** A sentence about a variable that sets no option. `rest` is the part of its name that should be one. */
+function mistakeIn(variable: string, rest: string, table: OptionTable, prefix: string): string {
+  if (/^JOBS(_|$)/.test(rest))
     return `${variable} is no option of a job: write it as ${prefix}JOBS__DAILY_REPORT__CRON, with two underscores`;
-  const [head = ''] = form.split('__');
+  const [head = ''] = rest.split('__');
   const option = Object.keys(table).find((key) => optionInVariable(key) === head);
   if (option !== undefined) {
-    const what = form === head ? option : `a part of ${option}`;
+    const what = rest === head ? option : `a part of ${option}`;
     const url = `Put it into the URL of ${prefix}CONNECTION, as in redis://user:password@host:6379, or set it in code`;
     return `${variable}: ${what} cannot be set by a variable. ${option === 'connection' ? url : 'Set it in code'}`;
   }
   const fixes = table === MODULE_OPTIONS ? MODULE_WORDS : OPTION_FIXES;
-  const [, fix] = Object.entries(fixes).find(([other]) => optionInVariable(other) === form) ?? [];
-  const start = variable.slice(0, -form.length);
+  const [, fix] = Object.entries(fixes).find(([other]) => optionInVariable(other) === rest) ?? [];
+  const start = variable.slice(0, -rest.length);
   const forms = settable(table).map(optionInVariable);
   const all = `the options are ${forms.map((other) => start + other).join(', ')}`;
-  return `${variable} is no option here: ${fix ?? didYouMean(form, forms, all, start)}`;
+  return `${variable} is no option here: ${fix ?? didYouMean(rest, forms, all, start)}`;
 }
