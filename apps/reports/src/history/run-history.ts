@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type JobEvents, OnJobEvent, type RunEnded } from 'nestjs-singleton-job';
+import { type JobEvents, OnJobEvent } from 'nestjs-singleton-job';
 import { AppRedis } from '../redis.js';
 
 /** One run of a singleton job. Its id in the stream begins with the time at which it ended. */
@@ -37,7 +37,7 @@ export class RunRecorder {
     await this.#add(run, 'cancelled', run.code);
   }
 
-  async #add(run: RunEnded, outcome: RecordedRun['outcome'], error = ''): Promise<void> {
+  async #add(run: JobEvents['runSucceeded'], outcome: RecordedRun['outcome'], error = ''): Promise<void> {
     const { job, scheduledAt, durationMs, fencingToken } = run;
     const fields = { job, outcome, scheduledAt: scheduledAt.toISOString(), durationMs, fencingToken, error };
     const flat = Object.entries(fields).flatMap(([name, value]) => [name, String(value)]);

@@ -1,14 +1,15 @@
 import { describeError, MAX_ERROR_LENGTH } from '../base/errors/message-of.js';
+import { type JobEvents } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
-import { type RunEnded } from '../base/events/run-info.js';
 import { type JobCounters, type LastRun, type RunOutcome } from './job-status.js';
 
+type EndedRun = JobEvents['runSucceeded' | 'runFailed' | 'runCancelled'];
 type Counters = { -readonly [K in keyof JobCounters]: JobCounters[K] };
 
 interface Recorded {
   readonly counters: Counters;
   /** The last run, with dates, not texts: most runs are never read. */
-  last?: Pick<LastRun, 'outcome' | 'error'> & { readonly run: RunEnded };
+  last?: Pick<LastRun, 'outcome' | 'error'> & { readonly run: EndedRun };
 }
 
 /** Counts the events of each job on this replica. */
@@ -40,7 +41,7 @@ export class JobStatistics implements JobObserver {
   tickDropped: JobObserver['tickDropped'] = ({ job, count }) => this.#count(job, 'dropped', count);
   occurrencesMissed: JobObserver['occurrencesMissed'] = ({ job, count }) => this.#count(job, 'missed', count);
 
-  #ended(run: RunEnded, outcome: RunOutcome, error: string | null): Recorded {
+  #ended(run: EndedRun, outcome: RunOutcome, error: string | null): Recorded {
     return Object.assign(this.#count(run.job, outcome), { last: { run, outcome, error } });
   }
 

@@ -1,23 +1,9 @@
 import { LeaseLostError } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
-import { type InterceptedRun } from '../base/events/run-interceptor.js';
 import { type Duration } from '../base/text/duration.js';
 import { type Clock } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { millisecondsOf } from '../options/duration.js';
-
-/** The state of a run that a {@link JobRun} reads. */
-export interface RunControl {
-  readonly missed?: JobRun['missed'];
-  /** In milliseconds since the epoch. Computed at first use. */
-  readonly previousScheduledAt?: number | undefined;
-  /** Fires when the run must end. Created at first use: most runs never use it. */
-  readonly signal: AbortSignal;
-  /** By which the run waits. */
-  readonly clock: Clock;
-  /** Whether the lease of the run holds at this moment. */
-  isValid(): boolean;
-}
 
 /**
  * The argument of a job method: which run this is, and how to know that it must stop. It may be destructured.
@@ -32,44 +18,47 @@ export interface RunControl {
  * }
  * ```
  */
-export class JobRun implements InterceptedRun {
+export abstract class JobRun implements RunInfo {
   /** Name of the job. */
   readonly job: string;
   /** The kind of its schedule. */
   readonly kind: RunInfo['kind'];
   /** Why the run was started. */
   readonly cause: RunInfo['cause'];
-  /** The slot or the occurrence, not the time the run began. For an interval or a trigger: when the run was due. */
-  readonly scheduledAt: Date;
-  /** When the run began, by the wall clock of this replica. */
-  readonly startedAt: Date;
   /**
    * Larger than that of every run under an earlier leader of this job. Pass it to the resource that you write to, and
    * let it refuse smaller tokens. Nothing else stops a process that was suspended between its last check and its write.
    */
   readonly fencingToken: number;
-  readonly #control: RunControl;
   #wasRefused = false;
 
   /** Runs are made by the library. @internal */
-  constructor(info: RunInfo, control: RunControl) {
+  constructor(
+    /** What observers get. @internal */
+    readonly info: RunInfo,
+  ) {
     this.job = info.job;
     this.kind = info.kind;
     this.cause = info.cause;
-    // copies: the job could change a Date that observers also get
-    this.scheduledAt = new Date(info.scheduledAt);
-    this.startedAt = new Date(info.startedAt);
     this.fencingToken = info.fencingToken;
-    this.#control = control;
+  }
+
+  /** The slot or the occurrence, not the time the run began. For an interval or a trigger: when the run was due. */
+  get scheduledAt(): Date {
+    // a copy: the job could change a Date that observers also get
+    return new Date(this.info.scheduledAt);
+  }
+
+  /** When the run began, by the wall clock of this replica. */
+  get startedAt(): Date {
+    return new Date(this.info.startedAt);
   }
 
   /**
    * Fires when the run must end: the lease is no longer valid, the application stops, the timeout has passed, or a
    * newer tick is due. Its reason is a `RunAbortedError`. The `code` of that error says why.
    */
-  get signal(): AbortSignal {
-    return this.#control.signal;
-  }
+  abstract readonly signal: AbortSignal;
 
   /**
    * What a cron run makes up for: the occurrences since the last run that no replica started. They were missed, or
@@ -78,7 +67,7 @@ export class JobRun implements InterceptedRun {
    *
    * @example `const since = run.missed?.from ?? run.previousScheduledAt;`
    */
-  get missed(): {
+  abstract readonly missed: {
     /** The last occurrence that was started, or when the schedule began. */
     readonly from: Date;
     /** The last occurrence that was not started. */
@@ -87,15 +76,16 @@ export class JobRun implements InterceptedRun {
     readonly count: number;
     /** Some of them may have run: the store has lost data, or a leader ended in the run of one. */
     readonly mayHaveRun: boolean;
-  } | null {
-    return this.#control.missed ?? null;
-  }
+  } | null;
 
   /** The occurrence before this one by the schedule of a cron job, whether it ran or not. Null for another kind. */
-  get previousScheduledAt(): Date | null {
-    const previous = this.#control.previousScheduledAt;
-    return previous === undefined ? null : new Date(previous);
-  }
+  abstract readonly previousScheduledAt: Date | null;
+
+  /** Whether the lease of the run holds at this moment. @internal */
+  protected abstract isValid(): boolean;
+
+  /** By which the run waits. @internal */
+  protected abstract readonly clock: Clock;
 
   /**
    * Throws a `LeaseLostError` if this replica may no longer lead the job. It works also when a blocked event loop has
@@ -104,7 +94,7 @@ export class JobRun implements InterceptedRun {
    */
   get assertLeader(): () => void {
     return () => {
-      this.#wasRefused = !this.#control.isValid();
+      this.#wasRefused = !this.isValid();
       if (this.#wasRefused) throw new LeaseLostError(this.job);
     };
   }
@@ -119,7 +109,7 @@ export class JobRun implements InterceptedRun {
   get sleep(): (time: Duration) => Promise<void> {
     return async (time) => {
       const { signal } = this;
-      await sleep(this.#control.clock, millisecondsOf(time, 'run.sleep()'), signal);
+      await sleep(this.clock, millisecondsOf(time, 'run.sleep()'), signal);
       signal.throwIfAborted();
     };
   }

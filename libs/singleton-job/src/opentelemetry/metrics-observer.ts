@@ -1,6 +1,6 @@
 import { type BatchObservableResult, type Counter, type Meter } from '@opentelemetry/api';
+import { type JobEvents } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
-import { type RunEnded } from '../base/events/run-info.js';
 import { type SingletonJobRegistry } from '../control/job-registry.js';
 import { type JobStatus, type RunOutcome } from '../control/job-status.js';
 import { makeInstruments } from './instruments.js';
@@ -30,7 +30,7 @@ export function metricsObserver(
   const countTransition = count(instruments.transitions);
   const countRun =
     (outcome: RunOutcome) =>
-    ({ job, cause, durationMs }: RunEnded): void => {
+    ({ job, cause, durationMs }: JobEvents['runSucceeded' | 'runFailed' | 'runCancelled']): void => {
       runs.add(1, { [JOB_NAME]: job, outcome, cause });
       runDuration.record(durationMs / MS_PER_SECOND, { [JOB_NAME]: job, outcome });
     };

@@ -1,7 +1,7 @@
 import { type Span, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import { describeError } from '../base/errors/message-of.js';
 import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
-import { type InterceptedRun, type RunInterceptor } from '../base/events/run-interceptor.js';
+import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { JOB_NAME } from './open-telemetry.options.js';
 
@@ -23,7 +23,7 @@ export function spanInterceptor(tracer: Tracer): RunInterceptor {
   };
 }
 
-async function runInSpan(span: Span, run: InterceptedRun, next: () => Promise<unknown>): Promise<unknown> {
+async function runInSpan(span: Span, ...[run, next]: Parameters<RunInterceptor['intercept']>): Promise<unknown> {
   const abortedFor = (code: RunAbortCode | 'UNKNOWN'): void => {
     span.addEvent('aborted', { 'job.abort_code': code });
     span.setAttribute('job.abort_code', code);

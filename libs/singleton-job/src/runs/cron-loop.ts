@@ -159,7 +159,7 @@ export class CronLoop {
       term.set({ run: before });
       return;
     }
-    runs.start({ term, record, isWritten: true, missed, scheduledAt: new Date(newest), cause });
+    runs.start({ term, record, missed, scheduledAt: newest, cause });
     this.#lastStarted = newest;
   }
 

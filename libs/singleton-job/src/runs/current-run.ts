@@ -1,9 +1,10 @@
 /** The run that code below a job method belongs to. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type InterceptedRun, type RunInterceptor } from '../base/events/run-interceptor.js';
+import { type RunInterceptor } from '../base/events/run-interceptor.js';
+import { type JobRun } from '../jobs/job-run.js';
 
 /** Made at first use: on Node 20 it makes every `await` of the process slower. */
-let storage: AsyncLocalStorage<InterceptedRun> | undefined;
+let storage: AsyncLocalStorage<JobRun> | undefined;
 
 /**
  * The run that the calling code belongs to, at any depth below a job method, also after `await`. Undefined outside of a
@@ -12,7 +13,7 @@ let storage: AsyncLocalStorage<InterceptedRun> | undefined;
  * @see docs/recipes.md#the-job-in-each-log-line
  * @example `logger.log({ job: currentRun()?.job }, 'saved')`
  */
-export function currentRun(): InterceptedRun | undefined {
+export function currentRun(): JobRun | undefined {
   return storage?.getStore();
 }
 
@@ -22,7 +23,7 @@ export function currentRun(): InterceptedRun | undefined {
  * @example `SingletonJobModule.forRoot({ projectName: 'shop', connection, interceptors: [currentRunInterceptor] })`
  */
 export const currentRunInterceptor: RunInterceptor = {
-  intercept: (run, next) => {
+  intercept(run: JobRun, next) {
     storage ??= new AsyncLocalStorage();
     return storage.run(run, next);
   },

@@ -20,5 +20,5 @@ export async function runFirst(parts: TickLoopParts): Promise<void> {
   if (job.firstRun === undefined || !isDue || runs.isBusy) return;
   const record = runRecordOf(term);
   if (!(await runs.claim(term, { run: record, ...note }))) return;
-  runs.start({ term, record, isWritten: true, scheduledAt: new Date(clock.wallNow()), cause: 'first-run' });
+  runs.start({ term, record, scheduledAt: clock.wallNow(), cause: 'first-run' });
 }

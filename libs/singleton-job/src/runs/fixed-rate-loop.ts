@@ -1,6 +1,5 @@
 import { type Reason } from '../base/events/events.js';
 import { type FixedRateSchedule } from '../schedule/schedule.js';
-import { runRecordOf } from './run.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /**
@@ -52,7 +51,7 @@ function fire(slot: number, parts: TickLoopParts): void {
   else if (!isValid) drop(parts, 'lease-unconfirmed', slot, 1);
   else {
     term.set({ lastScheduledAt: slot });
-    runs.start({ term, record: runRecordOf(term), scheduledAt: new Date(slot), cause: 'schedule' });
+    runs.start({ term, scheduledAt: slot, cause: 'schedule' });
   }
 }
 

@@ -16,15 +16,14 @@ import { repeat, type TickLoopParts } from './tick-loop.js';
 export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
   const { clock, term, runs } = parts;
   await runFirst(parts);
-  const isWritten = isClaimed(schedule);
   // at one moment: the take, its observers and the first run may have taken time
   const [storeNow, now] = [term.storeNow(), clock.now()];
   const firstDue = now + (nextDue(schedule, term.fields.run, storeNow) ?? storeNow) - storeNow;
   // a triggered run counts too: the next run comes one delay after its end
   const dueMs = (): number => Math.max(firstDue, schedule.next(runs.endedAtMs));
   await repeat(parts, dueMs, async (scheduledAt) => {
-    const record = runRecordOf(term);
-    if (isWritten && !(await runs.claim(term, { run: record }))) return;
-    runs.start({ term, record, isWritten, scheduledAt, cause: 'schedule' });
+    const record = isClaimed(schedule) ? runRecordOf(term) : undefined;
+    if (record !== undefined && !(await runs.claim(term, { run: record }))) return;
+    runs.start({ term, record, scheduledAt, cause: 'schedule' });
   });
 }

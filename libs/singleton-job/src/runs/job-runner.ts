@@ -98,9 +98,9 @@ export class JobRunner implements Candidate {
     const record = runRecordOf(term);
     runs.reserve();
     const act = (): void => {
-      const scheduledAt = new Date(this.parts.clock.wallNow());
+      const scheduledAt = this.parts.clock.wallNow();
       if (term.isValid() && !runs.isClosed)
-        runs.start({ term, record, isWritten: true, scheduledAt, cause: 'trigger' }, contextOf(commandId));
+        runs.start({ term, record, scheduledAt, cause: 'trigger' }, contextOf(commandId));
       // the record shows its start
       else term.set({ run: { ...record, endedAt: record.startedAt, outcome: 'cancelled' } });
       runs.free();

@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { describeError, MAX_ERROR_LENGTH } from '../base/errors/message-of.js';
 import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { type Notify } from '../base/events/events.js';
-import { type RunEnded, type RunInfo } from '../base/events/run-info.js';
+import { type RunInfo } from '../base/events/run-info.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
-import { type Clock, instant, type Timer } from '../base/time/clock.js';
-import { JobRun, type MissedOccurrences, type RunControl } from '../jobs/job-run.js';
+import { type Clock, type Timer } from '../base/time/clock.js';
+import { JobRun } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
 import { type RunRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
@@ -32,14 +32,16 @@ export interface RunnerParts {
 }
 
 /** What a run is started with. */
-export interface RunStart extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
+export interface RunStart extends Pick<RunInfo, 'cause'> {
   readonly term: TermHandle;
-  /** What the record of the job gets of it. */
-  readonly record: RunRecord;
-  /** Whether the store has them. @default false */
-  readonly isWritten?: boolean;
+  /** In milliseconds since the epoch. */
+  readonly scheduledAt: number;
+  /** What the store has of it: its claim. @default nothing */
+  readonly record?: RunRecord | undefined;
+  /** See {@link RunRecord}. */
+  readonly crashes?: number;
   /** What a cron run makes up for. @default nothing */
-  readonly missed?: MissedOccurrences | null;
+  readonly missed?: JobRun['missed'];
 }
 
 /** What a record gets of a run that begins now. */
@@ -49,10 +51,9 @@ export function runRecordOf(term: TermHandle, more: Pick<RunRecord, 'crashes' | 
   return { startedAt: term.storeNow(), by, ...(occurrence !== undefined && { occurrence }), ...more };
 }
 
-/** One run, from its start until the method has ended, also if it ignores its signal. */
-export class Run implements RunControl {
-  readonly info: RunInfo;
-  readonly missed = this.start.missed ?? null;
+/** One run, from its start until the method has ended, also if it ignores its signal. The method gets it. */
+export class Run extends JobRun {
+  readonly missed: JobRun['missed'];
   /** How its method ended. Undefined: it has not. */
   outcome: Exclude<RunRecord['outcome'], undefined> | undefined;
   /** When it ended, by the monotonic clock. Undefined: it has not. */
@@ -61,29 +62,36 @@ export class Run implements RunControl {
   wasCalled = false;
   /** Why the signal has fired. Undefined: it has not. */
   abortCode: RunAbortCode | undefined;
+  readonly #parts: RunnerParts;
+  readonly #term: TermHandle;
+  /** What the record of the job gets of it. */
+  readonly #record: RunRecord;
   /** Whether the store has its start: then it gets its end at once. */
-  #isWritten = this.start.isWritten === true;
+  #isWritten: boolean;
   readonly #startedMs: number;
   #aborting: AbortController | undefined;
   #abortedMs = Infinity;
-  readonly #timeout: Timer | undefined;
+  #timeout: Timer | undefined;
   /** How often it was reported as slow: once, and once more after its abort. */
   #slowReports = 0;
 
-  constructor(
-    private readonly parts: RunnerParts,
-    private readonly start: RunStart,
-  ) {
-    const { job, clock, notify } = parts;
-    const { scheduledAt, cause, term } = start;
-    const { name, schedule, timeoutMs } = job;
-    const { fencingToken } = term;
-    const { now, wall } = instant(clock);
-    const startedAt = new Date(wall);
-    this.#startedMs = now;
-    this.info = Object.freeze({ job: name, kind: schedule.kind, cause, scheduledAt, startedAt, fencingToken });
-    notify('runStarted', this.info);
-    if (timeoutMs !== undefined) this.#timeout = clock.setTimer(timeoutMs, this.abort.bind(this, 'TIMEOUT'));
+  constructor(parts: RunnerParts, { term, cause, scheduledAt, record, crashes, missed = null }: RunStart) {
+    const { job, clock } = parts;
+    const startedMs = clock.now();
+    super({
+      job: job.name,
+      kind: job.schedule.kind,
+      cause,
+      scheduledAt: new Date(scheduledAt),
+      startedAt: new Date(clock.wallNow(startedMs)),
+      fencingToken: term.fencingToken,
+    });
+    this.missed = missed;
+    this.#parts = parts;
+    this.#term = term;
+    this.#record = record ?? runRecordOf(term, crashes === undefined ? {} : { crashes });
+    this.#isWritten = record !== undefined;
+    this.#startedMs = startedMs;
   }
 
   /** Created at first use: an AbortController costs more than the rest of an empty run. */
@@ -97,55 +105,57 @@ export class Run implements RunControl {
     return this.#aborting.signal;
   }
 
-  get clock(): Clock {
-    return this.parts.clock;
+  get previousScheduledAt(): Date | null {
+    const { schedule } = this.#parts.job;
+    const previous = schedule.kind === 'cron' ? schedule.latest(this.info.scheduledAt.getTime() - 1) : undefined;
+    return previous === undefined ? null : new Date(previous);
   }
 
-  get previousScheduledAt(): number | undefined {
-    const { schedule } = this.parts.job;
-    return schedule.kind === 'cron' ? schedule.latest(this.info.scheduledAt.getTime() - 1) : undefined;
+  protected get clock(): Clock {
+    return this.#parts.clock;
   }
 
-  isValid(): boolean {
-    return this.start.term.isValid();
+  protected isValid(): boolean {
+    return this.#term.isValid();
   }
 
   /** How long the run has taken so far, in milliseconds. */
   get elapsedMs(): number {
-    return (this.endedAtMs ?? this.parts.clock.now()) - this.#startedMs;
+    return (this.endedAtMs ?? this.clock.now()) - this.#startedMs;
   }
 
   /** Fires the signal of the run; only the first reason counts. */
   abort(code: RunAbortCode): void {
     if (this.abortCode !== undefined) return;
     this.abortCode = code;
-    this.#abortedMs = this.parts.clock.now();
+    this.#abortedMs = this.clock.now();
     this.#timeout?.cancel();
     this.#fire();
   }
 
   #fire(): void {
-    if (this.abortCode !== undefined) this.#aborting?.abort(new RunAbortedError(this.info.job, this.abortCode));
+    if (this.abortCode !== undefined) this.#aborting?.abort(new RunAbortedError(this.job, this.abortCode));
   }
 
   /** Calls the method. Resolves when it has ended, and never rejects. */
   async begin(): Promise<void> {
-    const { job, notify, interceptors } = this.parts;
-    const run = new JobRun(this.info, this);
+    const { job, clock, notify, interceptors } = this.#parts;
+    notify('runStarted', this.info);
+    if (job.timeoutMs !== undefined) this.#timeout = clock.setTimer(job.timeoutMs, this.abort.bind(this, 'TIMEOUT'));
     let message: string | undefined;
     try {
       // the lease may have ended while observers of runStarted were called
-      run.assertLeader();
+      this.assertLeader();
       this.wasCalled = true;
-      if (interceptors.length === 0) await perform(job, run);
-      else await intercept(interceptors, run, perform.bind(undefined, job));
+      if (interceptors.length === 0) await perform(job, this);
+      else await intercept(interceptors, this, perform.bind(undefined, job));
       this.outcome = 'succeeded';
       const { abortCode } = this;
       notify('runSucceeded', abortCode === undefined ? this.#ended() : { ...this.#ended(), abortCode });
     } catch (thrown: unknown) {
       const error = thrown ?? new Error(`${job.location} threw ${String(thrown)}: throw an Error, which has a stack`);
       // the clocks show the deadline before a timer can fire the signal
-      if (run.wasRefused) this.abort('LEASE_LOST');
+      if (this.wasRefused) this.abort('LEASE_LOST');
       // a job that rejects after its signal fired was cancelled and did not fail
       if (this.abortCode === undefined) {
         this.outcome = 'failed';
@@ -157,27 +167,25 @@ export class Run implements RunControl {
       }
     }
     this.#timeout?.cancel();
-    const { term, record } = this.start;
     const error = message !== undefined && { error: message };
     // no literal of each run begins with a spread and adds to it: V8 gives each such object hidden classes of its own,
     // and frees them late
-    this.#write({ endedAt: term.storeNowAtMost(), outcome: this.outcome, ...error, ...record });
+    this.#write({ endedAt: this.#term.storeNowAtMost(), outcome: this.outcome, ...error, ...this.#record });
   }
 
-  /** Each property by name: a spread of a frozen object is slow. */
-  #ended(): RunEnded {
+  /** Each property by name: see above. */
+  #ended() {
     const { job, kind, cause, scheduledAt, startedAt, fencingToken } = this.info;
-    this.endedAtMs = this.parts.clock.now();
+    this.endedAtMs = this.clock.now();
     return { job, kind, cause, scheduledAt, startedAt, fencingToken, durationMs: this.elapsedMs };
   }
 
   #write(record: RunRecord): void {
-    const { term } = this.start;
     // one that was left out during the run
-    const { occurrence = 0 } = term.fields.run ?? {};
+    const { occurrence = 0 } = this.#term.fields.run ?? {};
     const run = occurrence > (record.occurrence ?? Infinity) ? { ...record, occurrence } : record;
-    if (this.#isWritten) void term.save({ run });
-    else term.set({ run });
+    if (this.#isWritten) void this.#term.save({ run });
+    else this.#term.set({ run });
   }
 
   /**
@@ -186,11 +194,11 @@ export class Run implements RunControl {
    * abort.
    */
   checkProgress(): void {
-    const { notify, job, clock } = this.parts;
+    const { notify, job, clock } = this.#parts;
     const { info, elapsedMs, abortCode } = this;
     if (!this.#isWritten && abortCode === undefined && elapsedMs >= WRITTEN_AFTER_MS) {
       this.#isWritten = true;
-      this.#write(this.start.record);
+      this.#write(this.#record);
     }
     const sinceAbortMs = clock.now() - this.#abortedMs;
     const isWhileLeader = job.schedule.kind === 'while-leader';

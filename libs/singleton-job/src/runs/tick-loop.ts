@@ -23,7 +23,7 @@ export interface TickLoopParts extends RunnerParts {
 export async function repeat(
   parts: TickLoopParts,
   dueMs: () => number,
-  start: (scheduledAt: Date) => Promise<void>,
+  start: (scheduledAt: number) => Promise<void>,
 ): Promise<void> {
   const { clock, sleeper, term, runs } = parts;
   while (!sleeper.isOver) {
@@ -31,6 +31,6 @@ export async function repeat(
     if (runs.isBusy) await runs.whenIdle();
     else if (waitMs > 0) await sleeper.sleep(waitMs);
     else if (!term.isValid()) await sleeper.sleep(Infinity, term.untilValid());
-    else await start(new Date(clock.wallNow() + waitMs));
+    else await start(clock.wallNow() + waitMs);
   }
 }

@@ -37,7 +37,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
   let returns = 0;
   await repeat(parts, dueMs, async (scheduledAt) => {
     const startedMs = clock.now();
-    runs.start({ term, record: runRecordOf(term, { crashes }), scheduledAt, cause: 'schedule' });
+    runs.start({ term, crashes, scheduledAt, cause: 'schedule' });
     crashes = 0;
     await runs.whenIdle();
     returns = runs.failures === 0 && runs.endedAtMs - startedMs < AT_ONCE_MS ? returns + 1 : 0;

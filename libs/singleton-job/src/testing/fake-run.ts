@@ -1,5 +1,6 @@
 import { RunAbortedError } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
+import { type Clock } from '../base/time/clock.js';
 import { SystemClock } from '../base/time/system-clock.js';
 import { JobRun } from '../jobs/job-run.js';
 import { type ManualClock } from './manual-clock.js';
@@ -20,8 +21,16 @@ export interface FakeRunOptions extends Settable<RunInfo> {
 
 /** A run for tests that call the method of a job: `await prices.tick(new FakeRun())`. */
 export class FakeRun extends JobRun {
-  readonly #controller: AbortController;
-  readonly #lease: { isValid: boolean };
+  /** Fires with `abort()`, and with the signal of the test. */
+  readonly signal: AbortSignal;
+  /** As it was given. */
+  readonly missed: JobRun['missed'];
+  /** As it was given. */
+  readonly previousScheduledAt: Date | null;
+  /** @internal */
+  protected readonly clock: Clock;
+  readonly #controller = new AbortController();
+  #isValid = true;
 
   constructor({
     signal,
@@ -35,21 +44,17 @@ export class FakeRun extends JobRun {
     previousScheduledAt = null,
     clock,
   }: FakeRunOptions = {}) {
-    const controller = new AbortController();
-    const lease = { isValid: true };
-    const all: RunInfo = { job, kind, cause, scheduledAt, startedAt, fencingToken };
-    const either = signal === undefined ? controller.signal : AbortSignal.any([controller.signal, signal]);
-    const previous = previousScheduledAt?.getTime();
-    const isValid = (): boolean => lease.isValid;
-    super(all, {
-      signal: either,
-      isValid,
-      missed,
-      previousScheduledAt: previous,
-      clock: clock ?? new SystemClock(),
-    });
-    this.#controller = controller;
-    this.#lease = lease;
+    super({ job, kind, cause, scheduledAt, startedAt, fencingToken });
+    const own = this.#controller.signal;
+    this.signal = signal === undefined ? own : AbortSignal.any([own, signal]);
+    this.missed = missed;
+    this.previousScheduledAt = previousScheduledAt;
+    this.clock = clock ?? new SystemClock();
+  }
+
+  /** @internal */
+  protected isValid(): boolean {
+    return this.#isValid;
   }
 
   /**
@@ -63,6 +68,6 @@ export class FakeRun extends JobRun {
 
   /** Makes `assertLeader()` throw before the signal fires, as after a blocked event loop. */
   loseLease(): void {
-    this.#lease.isValid = false;
+    this.#isValid = false;
   }
 }

@@ -1,6 +1,6 @@
 import { type RunAbortedError } from '../errors/run.errors.js';
 import { type StoreError } from '../errors/store.error.js';
-import { type RunEnded, type RunInfo } from './run-info.js';
+import { type RunInfo } from './run-info.js';
 
 /**
  * Every event of the library and its payload. Names are in the past tense. Each replica reports only its own events.
@@ -90,12 +90,16 @@ export interface JobEvents {
   /**
    * The job returned, also if its signal had fired. Not called before the job returns, also if it ignores its signal.
    */
-  runSucceeded: RunEnded & {
+  runSucceeded: RunInfo & {
+    /** From the start of the run until it ended, in milliseconds. */
+    readonly durationMs: number;
     /** Why its signal had fired, if it had. With `TIMEOUT` the log warns. */
     readonly abortCode?: RunAbortedError['code'];
   };
   /** The job threw or rejected. Not called if its signal had fired before: that is `runCancelled`. */
-  runFailed: RunEnded & {
+  runFailed: RunInfo & {
+    /** From the start of the run until it ended, in milliseconds. */
+    readonly durationMs: number;
     /** What the job threw. */
     readonly error: unknown;
   };
@@ -107,7 +111,9 @@ export interface JobEvents {
    * Also called if the lease ended before the job was called, because an observer or an interceptor took too long. Then
    * the job is not called.
    */
-  runCancelled: RunEnded & {
+  runCancelled: RunInfo & {
+    /** From the start of the run until it ended, in milliseconds. */
+    readonly durationMs: number;
     /** Why the run was aborted. */
     readonly code: RunAbortedError['code'];
   };

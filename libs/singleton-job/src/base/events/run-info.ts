@@ -19,9 +19,3 @@ export interface RunInfo {
 
 /** The kind of a schedule. */
 export type ScheduleKind = RunInfo['kind'];
-
-/** A run that has ended. */
-export interface RunEnded extends RunInfo {
-  /** From the start of the run until it ended, in milliseconds. */
-  readonly durationMs: number;
-}

@@ -1,16 +1,5 @@
 import { type RunInfo } from './run-info.js';
 
-/** A run that is about to begin. Its fields stay up to date while it runs. */
-export interface InterceptedRun extends RunInfo {
-  /** Fires when the run must end. */
-  readonly signal: AbortSignal;
-  /**
-   * Whether the last `assertLeader()` of the run threw. A run that throws after that counts as cancelled, as after its
-   * signal.
-   */
-  readonly wasRefused: boolean;
-}
-
 /**
  * Wraps every run, to give it a context: a transaction, a span, a store of `AsyncLocalStorage`. It calls `next` and
  * returns the promise of `next`: `return storage.run(context, next)`.
@@ -27,6 +16,17 @@ export interface InterceptedRun extends RunInfo {
  * ```
  */
 export interface RunInterceptor {
-  /** Called for each run, before the job. Return the result of `next()`. */
-  intercept(run: InterceptedRun, next: () => Promise<unknown>): unknown;
+  /** Called for each run, before the job. `run` is the `JobRun` that the job gets. Return the result of `next()`. */
+  intercept(
+    run: RunInfo & {
+      /** Fires when the run must end. */
+      readonly signal: AbortSignal;
+      /**
+       * Whether the last `assertLeader()` of the run threw. A run that throws after that counts as cancelled, as after
+       * its signal.
+       */
+      readonly wasRefused: boolean;
+    },
+    next: () => Promise<unknown>,
+  ): unknown;
 }
