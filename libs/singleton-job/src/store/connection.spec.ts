@@ -4,15 +4,24 @@ import { Connection, delayAfterTimeouts, type Failures, type OnLost } from './co
 import { NoAnswerError } from './silence-watchdog.js';
 
 function setup() {
-  const server = { refuses: false };
+  const server: { refuses: boolean; says: string; means: unknown } = {
+    refuses: false,
+    says: 'refused',
+    means: undefined,
+  };
   const sessions: OnLost[] = [];
   const events: string[] = [];
   const failures: Failures[] = [];
   const connection = new Connection({
     newSession: (lost) => {
       sessions.push(lost);
-      const connect = () => (server.refuses ? Promise.reject(new Error('refused')) : Promise.resolve());
-      return Promise.resolve({ connect, end: () => Promise.resolve(events.push('ended')) });
+      const connect = () => (server.refuses ? Promise.reject(new Error(server.says)) : Promise.resolve());
+      const address = { host: 'localhost', port: 1 };
+      return Promise.resolve({ address, connect, end: () => Promise.resolve(events.push('ended')) });
+    },
+    explain: () => {
+      if (server.means instanceof Error) return Promise.reject(server.means);
+      return Promise.resolve(server.means);
     },
     toError: (error, request = 'not sent') =>
       error instanceof StoreError ? error : new StoreError('STORE_UNREACHABLE', `${request}: ${String(error)}`),
@@ -52,6 +61,31 @@ describe('A connection', () => {
     expect(await ask()).toBe('answered');
     await connection.close();
     expect(await ask()).toBe('the store is not open');
+  });
+
+  it('says why the first attempts failed while the client says the same', async () => {
+    const { connection, server, events } = setup();
+    Object.assign(server, { refuses: true, says: 'reset', means: 'it is full' });
+    connection.open();
+    await jest.advanceTimersByTimeAsync(50);
+    const story = [
+      ['reset', 'not asked again'],
+      ['refused', undefined],
+      ['reset', 'it speaks HTTP'],
+      ['timed out', new Error('a question that cannot be asked')],
+    ] as const;
+    for (const [says, means] of story) {
+      Object.assign(server, { says, means });
+      await jest.advanceTimersByTimeAsync(100);
+    }
+    await connection.close();
+    expect(events.filter((event) => event !== 'ended')).toEqual([
+      'not sent: it is full',
+      'not sent: it is full',
+      'not sent: Error: refused',
+      'not sent: it speaks HTTP',
+      'not sent: Error: timed out',
+    ]);
   });
 
   it('ends a session that it gets after its close', async () => {

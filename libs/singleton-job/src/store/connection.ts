@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors/message-of.js';
 import { StoreError } from '../base/errors/store.error.js';
 import { untraced } from '../base/time/untraced.js';
 import { type Address } from './first-answer.js';
@@ -32,7 +33,7 @@ export interface ConnectionParts<S extends Session> {
   readonly toError: (error: unknown, request?: string) => StoreError;
   /** How long to wait for the next attempt. */
   readonly delayMs: (failures: Failures) => number;
-  /** Finds out more about why the first attempt failed. Undefined: nothing. Never rejects. */
+  /** Finds out more about why an attempt failed, before the first one that succeeds. Undefined: nothing. */
   readonly explain?: (reason: unknown, address: Address) => Promise<unknown>;
   readonly onReady: () => void;
   /** A session ended, or an attempt failed. */
@@ -59,7 +60,9 @@ export class Connection<S extends Session> {
   /** Why requests cannot be sent. */
   #reason: unknown = NOT_OPEN;
   #failures: Failures = { before: 0, timeouts: 0 };
-  /** Why the first attempt failed, in place of what the client says. */
+  /** What the client said of the last failure. */
+  #said = '';
+  /** Why that was, in place of what the client said. */
   #found: unknown;
   #wasReady = false;
   #retry: NodeJS.Timeout | undefined;
@@ -137,21 +140,25 @@ export class Connection<S extends Session> {
     const { before, timeouts } = this.#failures;
     const failures = { before, timeouts: reason instanceof NoAnswerError ? timeouts + 1 : 0 };
     this.#failures = { ...failures, before: before + 1 };
+    const said = messageOf(reason);
+    const isKnown = said === this.#said;
+    this.#said = said;
+    if (!isKnown) this.#found = undefined;
     const { explain } = this.parts;
     const address = session?.address;
-    if (explain === undefined || address === undefined || this.#wasReady || before > 0)
-      this.#retryLater(reason, failures);
+    if (isKnown || explain === undefined || address === undefined || this.#wasReady) this.#retryLater(reason, failures);
     else
-      void untraced(() => explain(reason, address)).then((found) => {
-        this.#found = found;
-        this.#retryLater(reason, failures);
-      });
+      void untraced(() => explain(reason, address))
+        .catch(() => undefined)
+        .then((found) => {
+          this.#found = found;
+          this.#retryLater(reason, failures);
+        });
   }
 
   #retryLater(reason: unknown, failures: Failures): void {
     if (this.#isClosed()) return;
-    const isVague = this.parts.toError(reason).code === 'STORE_UNREACHABLE';
-    this.#reason = (isVague ? this.#found : undefined) ?? reason;
+    this.#reason = this.#found ?? reason;
     this.#endFirstAttempt();
     this.#retry = setTimeout(() => void this.#connect(), this.parts.delayMs(failures));
     this.parts.onLost(this.parts.toError(this.#reason));
