@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { SpanStatusCode, trace } from '@opentelemetry/api';
 import {
@@ -9,6 +9,8 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import { asStoreError } from '../../libs/singleton-job/src/base/errors/store.error.js';
 import { Connection } from '../../libs/singleton-job/src/store/connection.js';
+import { type MysqlSession } from '../../libs/singleton-job/src/store/mysql/mysql-session.js';
+import { MysqlStore } from '../../libs/singleton-job/src/store/mysql/mysql-store.js';
 import { until } from '../../tools/replicas/until.js';
 import { deferred } from '../support/deferred.js';
 import { type StartedApplication, startDisabled } from '../support/nest-application.js';
@@ -129,5 +131,18 @@ describe('the trace of a run', () => {
     expect(exporter.getFinishedSpans()).toEqual([]);
     await statement();
     expect(exporter.getFinishedSpans()).toHaveLength(1);
+  });
+
+  it('has no span of a hint that is read, once a second', async () => {
+    const store = new MysqlStore({ projectName: 'shop', connection: 'mysql://localhost/shop' });
+    const statement = jest.fn(() => {
+      tracer.startSpan('SELECT 1').end();
+      return Promise.resolve([]);
+    });
+    const session = { statement } as unknown as MysqlSession;
+    jest.spyOn(store['requests'], 'session', 'get').mockReturnValue(session);
+    await store['readHint']();
+    expect(statement).toHaveBeenCalledTimes(1);
+    expect(exporter.getFinishedSpans()).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { untraced } from '../../base/time/untraced.js';
 import { hintText, namesIn } from '../hints.js';
 import { ServerStore, type ServerStoreOptions } from '../server-store.js';
 import {
@@ -103,7 +104,8 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
   /** What fails here fails the next request too. */
   protected async readHint(): Promise<void> {
     const last = `SELECT revision, value ${RECORDS} AND name = ?`;
-    const found = await this.requests.session?.statement(last, this.project, HINT).catch(() => undefined);
+    const read = untraced(() => this.requests.session?.statement(last, this.project, HINT));
+    const found = await read?.catch(() => undefined);
     if (found !== undefined) this.#deliver(found[0]);
   }
 
