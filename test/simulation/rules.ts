@@ -1,4 +1,5 @@
 import { type RunInfo } from '../../libs/singleton-job/src/base/events/run-info.js';
+import { type Replies } from '../../libs/singleton-job/src/commands/replies.js';
 import { trustedMs } from '../../libs/singleton-job/src/leadership/lease.js';
 import { jobOf, type JobRecord, jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
@@ -301,7 +302,7 @@ export class Rules {
   #forget(led: Led): void {
     const known = this.#of(led.term.name);
     known.led = known.led.filter((other) => other !== led);
-    const { pending } = led.term.orders;
+    const pending = repliesOf(led)?.pending;
     if (pending?.outcome === 'started') this.#lostTriggers.add(pending.id);
   }
 
@@ -352,7 +353,7 @@ export class Rules {
     this.#check('S0', this.#isValid(led), `${name}: ${process.id} started without a valid term`);
     if (led === undefined) return;
     if (cause === 'trigger') {
-      const command = led.term.orders.ignored.at(-1) ?? '';
+      const command = repliesOf(led)?.ignored.at(-1) ?? '';
       const times = (this.#triggered.get(command) ?? 0) + 1;
       this.#triggered.set(command, times);
       this.#check('T1', times === 1, `${command} ran twice`);
@@ -702,6 +703,10 @@ export class Rules {
 /** Two terms that were allowed to overlap. */
 function ledBeside(one: Led, other: Led): boolean {
   return one.excusedBeside === other.term || other.excusedBeside === one.term;
+}
+
+function repliesOf({ process, term }: Led): Replies | undefined {
+  return process.app.runners.get(jobOf(term.name) ?? '')?.replies;
 }
 
 /** A run of its job is in flight there. */

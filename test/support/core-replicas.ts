@@ -1,14 +1,15 @@
 import { notifyAll } from '../../libs/singleton-job/src/base/events/observer.js';
+import { Replies } from '../../libs/singleton-job/src/commands/replies.js';
 import { type Candidate } from '../../libs/singleton-job/src/leadership/candidate.js';
 import { type Election } from '../../libs/singleton-job/src/leadership/election.js';
 import { type HeartbeatThreadPort } from '../../libs/singleton-job/src/leadership/heartbeat-thread-link.js';
-import { type Answer } from '../../libs/singleton-job/src/leadership/orders.js';
 import { type Predecessor } from '../../libs/singleton-job/src/leadership/record-view.js';
 import {
   type Command,
   jobRecord,
   type JobRecord,
   type LeaderFields,
+  type Reply,
 } from '../../libs/singleton-job/src/leadership/record.js';
 import { Replica } from '../../libs/singleton-job/src/leadership/replica.js';
 import { type TermHandle } from '../../libs/singleton-job/src/leadership/term.js';
@@ -81,6 +82,7 @@ export class TestCandidate implements Candidate {
   readonly forgetAfterMs?: number;
   isIdle = true;
   terms: TermHandle[] = [];
+  replies: Replies | undefined;
   readonly election: Election;
 
   constructor(
@@ -117,13 +119,18 @@ export class TestCandidate implements Candidate {
 
   lead(term: TermHandle): void {
     this.terms.push(term);
+    const { storeView } = this.replica.context;
+    this.replies = new Replies(term, storeView, (command) => this.#replyTo(command, term.storeNow()));
   }
 
-  trigger(term: TermHandle, id: string): Answer {
-    const run = { startedAt: term.storeNow(), by: id };
-    const act = () => this.say(`ran ${id}`);
-    const cancel = () => this.say(`cancelled ${id}`);
-    return { outcome: 'started', fields: { run }, act, cancel };
+  #replyTo(command: Command, startedAt: number): Reply {
+    const { id, action } = command;
+    if (action === 'trigger') {
+      const settle = (isShown: boolean) => this.say(`${isShown ? 'ran' : 'cancelled'} ${id}`);
+      return { ...command, outcome: 'started', fields: { run: { startedAt, by: id } }, settle };
+    }
+    this.election.stepDown('stepped-down');
+    return { ...command, outcome: 'stepped-down' };
   }
 
   pause(): Promise<string | undefined> {

@@ -1,10 +1,10 @@
 import { isCurrent, isSettled } from '../leadership/decide.js';
 import { type Edit } from '../leadership/edit.js';
 import { type Election } from '../leadership/election.js';
-import { isAwaited } from '../leadership/orders.js';
 import { type Command, type JobRecord } from '../leadership/record.js';
 import { type StoreView } from '../leadership/view.js';
 import { type Holder, replicaOf } from '../store/lease-id.js';
+import { isAwaited } from './replies.js';
 
 /** How the leader has answered a command. */
 export interface CommandResult {

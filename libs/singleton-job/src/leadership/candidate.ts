@@ -1,7 +1,6 @@
 import { type Reason } from '../base/events/events.js';
-import { type Answer } from './orders.js';
 import { type Predecessor } from './record-view.js';
-import { type LeaderFields } from './record.js';
+import { type Command, type JobRecord, type LeaderFields, type Reply } from './record.js';
 import { type TermHandle } from './term.js';
 
 /** What one replica is elected for: a job, or a lock. */
@@ -30,8 +29,15 @@ export interface Candidate {
   lead(term: TermHandle): void;
   /** Starts nothing more in this term, which is released as soon as it is idle. Left out: it starts nothing. */
   drain?(reason: Reason<'leadershipReleased'>): void;
-  /** A caller wants a run now: the answer, and what is done when the record shows it. Left out: there are no runs. */
-  trigger?(term: TermHandle, commandId: string): Answer;
+  /** How it replies to commands in the present term. Left out: there are none. */
+  readonly replies?:
+    | {
+        /** The record as it is, before anything else is written. */
+        observe(value: JobRecord): void;
+        /** What to reply to the command in the record, until the record shows it. */
+        next(command: Command | undefined): Reply | undefined;
+      }
+    | undefined;
   /** The election has looked at what was seen. */
   reconciled?(): void;
 }

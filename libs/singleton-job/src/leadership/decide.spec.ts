@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import * as decide from './decide.js';
-import { type Order } from './orders.js';
-import { ABSENT, type JobRecord, type LeaderFields, type ObservedRecord, observedRecord } from './record.js';
+import {
+  ABSENT,
+  type JobRecord,
+  type LeaderFields,
+  type ObservedRecord,
+  observedRecord,
+  type Reply,
+} from './record.js';
 
 /** A new process `a`, in an incarnation that began at 1,000 by the clock of the store. */
 const STORE: decide.SeenStore = {
@@ -196,16 +202,16 @@ describe('a write of a term', () => {
   const run = { startedAt: 40, by: 'a' };
   const command = { id: 'c1', action: 'trigger', until: 9_000 } as const;
   const other = { ...command, id: 'c2' };
-  const order = { id: 'c1', until: 9_000, outcome: 'started', fields: { run } };
   const answered = { ...command, outcome: 'started' };
+  const reply = { ...answered, fields: { run } };
   const own = { schedule: 's' };
   const [older, newer] = [record({ pausedAt: 1 }, 900), record(own, 1_200)];
-  const write = (there: ObservedRecord, { before = ABSENT, ...term }: { order?: Order; before?: ObservedRecord }) => {
+  const write = (there: ObservedRecord, { before = ABSENT, ...term }: { reply?: Reply; before?: ObservedRecord }) => {
     const reclaim = { by: { now: 900, wall: 900 }, before };
     return decide.recordOfTerm(
       there,
       { holder: 'h', fencingToken: 7, fields: {}, reclaim, ...term },
-      term.order,
+      term.reply,
       'now',
     );
   };
@@ -213,12 +219,12 @@ describe('a write of a term', () => {
   it.each<[string, JobRecord, object, JobRecord]>([
     ['keeps what others have written', { pausedAt: 5, schedule: 'o' }, { fields: own }, { pausedAt: 5, schedule: 's' }],
     [
-      'answers the command, with what that needs',
+      'replies to the command, with what that needs',
       { command },
-      { fields: { run: {} }, order },
+      { fields: { run: {} }, reply },
       { run, command: answered },
     ],
-    ['leaves another command alone', { command: other }, { order }, { run, command: other }],
+    ['leaves another command alone', { command: other }, { reply }, { run, command: other }],
     ['is on what is there, if that is newer', { schedule: 's' }, { before: older }, { schedule: 's' }],
     ['brings no old pause back with a snapshot', { pausedAt: 5 }, { before: newer }, { schedule: 's' }],
     ['keeps a pause of this incarnation', { pausedAt: 5, commandedIn: 'now' }, { before: newer }, { pausedAt: 5 }],

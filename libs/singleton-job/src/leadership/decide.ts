@@ -4,7 +4,14 @@
  */
 import { type Instant } from '../base/time/clock.js';
 import { type Holder, leaseOf, replicaOf } from '../store/lease-id.js';
-import { type JobRecord, KEPT_VERSIONS, type LeaderFields, type ObservedRecord, type RunRecord } from './record.js';
+import {
+  type JobRecord,
+  KEPT_VERSIONS,
+  type LeaderFields,
+  type ObservedRecord,
+  type Reply,
+  type RunRecord,
+} from './record.js';
 import { type StoreView } from './view.js';
 
 /** What was seen of the store. */
@@ -30,13 +37,6 @@ export interface TermFacts extends TermFields {
    * before.
    */
   readonly reclaim?: { readonly by: Instant; readonly before: ObservedRecord } | undefined;
-}
-
-/** What is written together with the answer to a command. */
-export interface CommandAnswer {
-  readonly id: string;
-  readonly outcome: string;
-  readonly fields?: LeaderFields;
 }
 
 /** Whether the holder has written the record in the present incarnation. */
@@ -175,14 +175,14 @@ export function termStep(term: TermFacts, record: ObservedRecord, store: SeenSto
 }
 
 /**
- * The record of a term with its own fields and the outcome of a command. They are written on the newer of what is there
+ * The record of a term with its own fields and the reply to a command. They are written on the newer of what is there
  * and what was seen before a new incarnation, so that an old snapshot brings no old pause back; but on what is there if
  * it was steered in this incarnation.
  */
 export function recordOfTerm(
   record: ObservedRecord,
   term: TermFacts,
-  answer: CommandAnswer | undefined,
+  reply: Reply | undefined,
   incarnation: string,
 ): JobRecord {
   const { holder, fencingToken, fields, claimed, reclaim } = term;
@@ -190,9 +190,9 @@ export function recordOfTerm(
   const isBeforeNewer = revision > record.revision && record.value?.commandedIn !== incarnation;
   const existing = isBeforeNewer ? before : record.value;
   const leader = { holder, fencingToken, incarnation, commandedIn: undefined };
-  const value: JobRecord = { ...existing, ...fields, ...claimed, ...answer?.fields, ...leader };
-  if (answer === undefined || value.command?.id !== answer.id) return value;
-  return { ...value, command: { ...value.command, outcome: answer.outcome } };
+  const value: JobRecord = { ...existing, ...fields, ...claimed, ...reply?.fields, ...leader };
+  if (reply === undefined || value.command?.id !== reply.id) return value;
+  return { ...value, command: { ...value.command, outcome: reply.outcome } };
 }
 
 /** The record that a term leaves behind, or an orphan. */

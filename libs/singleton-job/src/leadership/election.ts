@@ -6,9 +6,8 @@ import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { ElectionEvents } from './election-events.js';
 import { type Lease } from './lease.js';
-import { type Order } from './orders.js';
 import { RecordView } from './record-view.js';
-import { type Command, type JobRecord, type ObservedRecord } from './record.js';
+import { type JobRecord, type ObservedRecord, type Reply } from './record.js';
 import { Term, type TermEnd } from './term.js';
 import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
@@ -248,8 +247,8 @@ export class Election {
       this.#endWithoutStore(term);
       return;
     }
-    // before anything else is written: no reclaim and no command of a caller here may hide the answer
-    term?.carryOut(fresh.value);
+    // before anything else is written: no reclaim and no edit of a caller here may hide the reply
+    if (term !== undefined) this.candidate.replies?.observe(fresh.value ?? {});
     // nothing may delay the end of a term
     if (term !== undefined && !this.#keepOrEnd(term, fresh)) return;
     if (this.#edits.areOpen && this.#reconcileEdits(fresh)) return;
@@ -382,36 +381,23 @@ export class Election {
       term.refuseClaims();
       this.#release(value.pausedAt === undefined ? 'shutdown' : 'paused');
     }
-    this.#carryOut(term, value.command);
+    const reply = candidate.replies?.next(value.command);
     if (term.release !== undefined && candidate.isIdle) {
       this.#end('released');
-      this.#writeRelease(decide.recordOfTerm(record, term, term.answer, this.context.storeView.incarnation.id));
+      this.#writeRelease(decide.recordOfTerm(record, term, reply, this.context.storeView.incarnation.id));
       return;
     }
     const keepAt = this.writer.sentAt + (candidate.forgetAfterMs ?? Infinity) / 3;
-    if (this.#reachedOrWait(Math.min(term.saveAt, keepAt)) || term.answer !== undefined)
-      this.#save(term, record, term.answer);
+    if (this.#reachedOrWait(Math.min(term.saveAt, keepAt)) || reply !== undefined) this.#save(term, record, reply);
   }
 
-  /** `order`: a command whose answer is written too. */
-  #save(term: Term, record: ObservedRecord, order?: Order): void {
+  /** `reply`: to a command, which is written too. */
+  #save(term: Term, record: ObservedRecord, reply?: Reply): void {
     if (!this.#canWriteOrWait()) return;
     term.markSent();
-    const value = decide.recordOfTerm(record, term, order, this.context.storeView.incarnation.id);
+    const value = decide.recordOfTerm(record, term, reply, this.context.storeView.incarnation.id);
     // after its `until` the caller of a command waits no more
-    this.#write({ value, until: order?.until, isPublished: order !== undefined });
-  }
-
-  /** A command is answered first, and carried out when the record shows the answer. */
-  #carryOut(term: Term, command: Command | undefined): void {
-    const next = term.orders.next(command, this.context.storeView);
-    if (next === undefined) return;
-    if (term.release !== undefined) term.orders.open(next);
-    else if (next.action === 'trigger') term.orders.open(next, this.candidate.trigger?.(term, next.id));
-    else {
-      term.orders.open(next, { outcome: 'stepped-down' });
-      this.#release('stepped-down', STAND_BACK_MS);
-    }
+    this.#write({ value, until: reply?.until, isPublished: reply !== undefined });
   }
 
   #end(how: TermEnd): void {

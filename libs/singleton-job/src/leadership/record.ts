@@ -65,6 +65,15 @@ export interface JobRecord {
 /** The fields that a leader writes while it leads. */
 export type LeaderFields = Pick<JobRecord, 'schedule' | 'lastScheduledAt' | 'run' | 'versions' | 'handover'>;
 
+/** What a leader replies to a command. */
+export interface Reply extends Command {
+  readonly outcome: string;
+  /** Written together with the outcome. */
+  readonly fields?: LeaderFields;
+  /** Called once: whether the record shows the reply. If not, the command is not carried out. */
+  readonly settle?: (isShown: boolean) => void;
+}
+
 /** A record as a replica has seen it. Without a value: there is none, or it cannot be read. */
 export interface ObservedRecord {
   readonly revision: number;

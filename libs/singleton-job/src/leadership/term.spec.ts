@@ -139,13 +139,4 @@ describe('the fields of a term', () => {
     term.set({ schedule: 's' });
     expect(term.fields).toEqual({ lastScheduledAt: 2, schedule: 's' });
   });
-
-  it('have the run of a command that is carried out, so that later writes keep it', () => {
-    const { term } = setup();
-    const [command, run] = [{ id: 'c1', action: 'trigger', until: 5_000 } as const, { startedAt: 1, by: 'a' }];
-    term.set({ schedule: 's' });
-    term.orders.open(command, { outcome: 'started', fields: { run } });
-    term.carryOut({ holder: term.holder, command: { ...command, outcome: 'started' } });
-    expect(term.fields).toEqual({ schedule: 's', run });
-  });
 });

@@ -4,7 +4,6 @@ import { type Holder } from '../store/lease-id.js';
 import { type LeadershipContext } from './context.js';
 import { type TermFacts } from './decide.js';
 import { isBefore, type Lease } from './lease.js';
-import { type Order, Orders, RELEASING } from './orders.js';
 import { type Predecessor } from './record-view.js';
 import { type JobRecord, type LeaderFields, type ObservedRecord, contains } from './record.js';
 
@@ -49,7 +48,8 @@ export type TermHandle = Readonly<
   Pick<
     Term,
     | ('name' | 'holder' | 'fencingToken' | 'predecessor' | 'fields' | 'set' | 'claim' | 'save')
-    | ('isValid' | 'untilValid' | 'startedAt' | 'storeNow' | 'storeNowAtMost' | 'deadline' | 'signal' | 'end')
+    | ('isValid' | 'untilValid' | 'startedAt' | 'storeNow' | 'storeNowAtMost' | 'deadline')
+    | ('signal' | 'release' | 'end')
   >
 >;
 
@@ -77,8 +77,6 @@ export class Term implements TermFacts {
   #unsavedAt = Infinity;
   /** What the last write carries, and when it left. When the record shows it, these saves are done. */
   #sent: { readonly fields: LeaderFields; readonly saves: readonly Save[]; readonly at: number } | undefined;
-  /** The command that is being answered, and those that are done. */
-  readonly orders: Orders;
   /**
    * In a new incarnation, until the record has been written again: the deadline from before, and the record as observed
    * before.
@@ -109,7 +107,6 @@ export class Term implements TermFacts {
     this.fields = fields;
     this.lease = lease;
     this.startedAt = instant(context.clock);
-    this.orders = new Orders(holder, predecessor.record?.command);
     this.signal = this.#ending.signal;
   }
 
@@ -248,23 +245,6 @@ export class Term implements TermFacts {
     this.release = { reason, standBackMs, at: this.context.clock.now() };
   }
 
-  /** Carries out the command whose answer the record shows. */
-  carryOut(value: JobRecord = {}): void {
-    const order = this.orders.onRecord(value);
-    if (order?.fields !== undefined) this.fields = { ...this.fields, ...order.fields };
-    order?.act?.();
-  }
-
-  /**
-   * The answer to write. A leader that releases the job starts no run for a command. Where an earlier answer may
-   * still arrive, that and this one are for the same revision, so the record shows which of them counts.
-   */
-  get answer(): Order | undefined {
-    const { pending } = this.orders;
-    if (this.release === undefined || pending?.act === undefined) return pending;
-    return { id: pending.id, until: pending.until, outcome: RELEASING };
-  }
-
   /**
    * The record shows a pause, or the replica closes, or the term is over, or is released without an answer. What was
    * claimed is not run, and what was sent of it is written over.
@@ -287,7 +267,6 @@ export class Term implements TermFacts {
     if (this.end !== undefined) return;
     this.refuseClaims();
     this.end = how;
-    this.orders.pending?.cancel?.();
     for (const { settle } of this.#saves) settle(false);
     this.#saves = [];
     this.syncAnswered();

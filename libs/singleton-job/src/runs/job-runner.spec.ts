@@ -287,11 +287,13 @@ describe('A triggered run of an interval with a long delay', () => {
     const a = replicas.start('a', [job({ schedule: once })]);
     await replicas.clock.advance(100);
     const runner = a.pool.find('tick');
-    const trigger = () => runner?.election?.term && runner.trigger(runner.election.term, 'c1');
-    const order = trigger();
+    const { term } = runner?.election ?? {};
+    const until = (term?.storeNow() ?? 0) + 1_000;
+    const trigger = (id: string) => runner?.replies?.next({ id, action: 'trigger', until });
+    const reply = trigger('c1');
     replicas.clock.stepWall(20_000);
-    order?.act?.();
-    expect([order?.outcome, trigger()?.outcome]).toEqual(['started', 'lease-unconfirmed']);
+    runner?.replies?.observe({ holder: term?.holder, command: reply });
+    expect([reply?.outcome, trigger('c2')?.outcome]).toEqual(['started', 'lease-unconfirmed']);
     expect(a.observer.of('runStarted')).toHaveLength(1);
     expect(runner?.election?.term?.fields.run).toMatchObject({ outcome: 'cancelled' });
   });

@@ -3,11 +3,11 @@ import { runnerFailed } from '../base/events/warnings.js';
 import { type Timer } from '../base/time/clock.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { contextOf } from '../commands/caller-context.js';
+import { Replies } from '../commands/replies.js';
 import { type Candidate } from '../leadership/candidate.js';
 import { type Election, STAND_BACK_MS } from '../leadership/election.js';
-import { type Answer } from '../leadership/orders.js';
 import { type Predecessor } from '../leadership/record-view.js';
-import { jobRecord, type LeaderFields } from '../leadership/record.js';
+import { type Command, jobRecord, type LeaderFields, type Reply } from '../leadership/record.js';
 import { type TermHandle } from '../leadership/term.js';
 import { backoffMs } from './backoff.js';
 import { CronLoop } from './cron-loop.js';
@@ -31,6 +31,8 @@ export class JobRunner implements Candidate {
   readonly runs = new SingleFlight(this.parts);
   /** Undefined: it does not compete for the job, which is disabled or not started yet. */
   election: Election | undefined;
+  /** To commands in the present term. Undefined: it has not led yet. */
+  replies: Replies | undefined;
   #initialDelay: Timer | undefined;
   /** Ends the ticks of the present term: with a reason if it is a release. Undefined: nothing of a term runs. */
   #quit: AbortController | undefined;
@@ -74,6 +76,8 @@ export class JobRunner implements Candidate {
   lead(term: TermHandle): void {
     const quit = new AbortController();
     this.#quit = quit;
+    const { storeView } = this.parts.replica.context;
+    this.replies = new Replies(term, storeView, (command) => this.#replyTo(term, command));
     this.watch(term.signal);
     onAbort(term.signal, () => {
       this.runs.inFlight?.abort('LEASE_LOST');
@@ -86,26 +90,32 @@ export class JobRunner implements Candidate {
     this.#quit?.abort(reason);
   }
 
+  #replyTo(term: TermHandle, command: Command): Reply {
+    if (command.action === 'trigger') return this.#trigger(term, command);
+    this.election?.stepDown('stepped-down');
+    return { ...command, outcome: 'stepped-down' };
+  }
+
   /**
    * Runs the job outside its schedule, unless a run is in flight or the term may not start one. The claim of the run is
-   * the answer.
+   * the reply.
    */
-  trigger(term: TermHandle, commandId: string): Answer {
+  #trigger(term: TermHandle, command: Command): Reply {
     const { runs } = this;
-    if (runs.isBusy) return { outcome: 'running' };
+    if (runs.isBusy) return { ...command, outcome: 'running' };
     if (this.#quit?.signal.aborted !== false || runs.isClosed || !term.isValid())
-      return { outcome: 'lease-unconfirmed' };
+      return { ...command, outcome: 'lease-unconfirmed' };
     const record = runRecordOf(term);
     runs.reserve();
-    const act = (): void => {
+    const settle = (isShown: boolean): void => {
       const scheduledAt = this.parts.clock.wallNow();
-      if (term.isValid() && !runs.isClosed)
-        runs.start({ term, record, scheduledAt, cause: 'trigger' }, contextOf(commandId));
+      if (isShown && term.isValid() && !runs.isClosed)
+        runs.start({ term, record, scheduledAt, cause: 'trigger' }, contextOf(command.id));
       // the record shows its start
-      else term.set({ run: { ...record, endedAt: record.startedAt, outcome: 'cancelled' } });
+      else if (isShown) term.set({ run: { ...record, endedAt: record.startedAt, outcome: 'cancelled' } });
       runs.free();
     };
-    return { outcome: 'started', fields: { run: record }, act, cancel: runs.free };
+    return { ...command, outcome: 'started', fields: { run: record }, settle };
   }
 
   /** Never rejects. */
