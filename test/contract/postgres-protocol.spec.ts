@@ -152,7 +152,7 @@ describe('a role', () => {
     await a.sync({ revoke: [A] });
   });
 
-  it('without the right to a function of the server is told so', async () => {
+  it('without the right to a function of the server learns it', async () => {
     const revoked = 'EXECUTE ON FUNCTION pg_postmaster_start_time()';
     await fixture.sql(
       `CREATE ROLE strict LOGIN; GRANT CREATE ON DATABASE postgres TO strict; REVOKE ${revoked} FROM PUBLIC`,
@@ -226,7 +226,7 @@ describe('a role', () => {
     await until('the row is free', () => other.write('{}', record));
   });
 
-  it('that may have one connection has no hints, and is told how many a process needs', async () => {
+  it('that may have one connection has no hints, and learns how many a process needs', async () => {
     await replica();
     await fixture.sql(`CREATE ROLE one LOGIN CONNECTION LIMIT 1; ${grantSql('singleton_job', 'one')}`);
     const options = { connection: fixture.server.urlOf('one'), migrate: false, projectName: newProject() };
@@ -277,7 +277,7 @@ interface Unusable extends Partial<PostgresStoreOptions> {
   readonly database?: string;
 }
 
-describe('a store that cannot work is told what to do', () => {
+describe('a store that cannot work says what to do', () => {
   it.each<[what: string, fix: string, store: Unusable, sql?: string]>([
     [
       'by a role that may not create the schema',

@@ -326,7 +326,7 @@ describe('a connection that cannot work is explained with its fix, and without i
       jest.spyOn(console, way).mockImplementation(() => undefined),
     );
     const { store, disconnected } = openStore({ projectName: 'myapp', connection: connection(servers) });
-    await until('the store tells why', () => disconnected.at(0));
+    await until('the store says why', () => disconnected.at(0));
     expect(disconnected[0]?.message).toMatch(message);
     await until('another attempt', () => disconnected.at(1));
     const refused = await sync(store).catch((error: unknown) => error);

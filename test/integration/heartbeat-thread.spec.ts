@@ -91,19 +91,19 @@ describe('The heartbeat thread', () => {
   });
 
   it('that ends while the main thread is busy is reported once, or keeps the application from starting', async () => {
-    const told: unknown[] = [];
-    const observer: JobObserver = { warning: ({ error }) => told.push(error) };
+    const reported: unknown[] = [];
+    const observer: JobObserver = { warning: ({ error }) => reported.push(error) };
     const workerFile = program(`${READY} setTimeout(() => { throw new Error('out of luck') }, 20)`);
     const busy = setInterval(() => {
       for (const endMs = performance.now() + 100; performance.now() < endMs;);
     });
-    // it is ready and fails in one turn of the event loop, in any order
+    // it is ready and fails in one pass of the event loop, in any order
     const starting = start({ heartbeatThread: { workerFile }, observers: [observer] });
-    const application = await starting.catch((error: unknown) => void told.push((error as Error).cause));
+    const application = await starting.catch((error: unknown) => void reported.push((error as Error).cause));
     clearInterval(busy);
-    await until('it is told', () => told.length > 0);
+    await until('it is reported', () => reported.length > 0);
     await application?.app.close();
-    expect(told).toMatchObject([{ message: 'out of luck' }]);
+    expect(reported).toMatchObject([{ message: 'out of luck' }]);
   });
 
   it('gets no connection that cannot be sent to it', async () => {

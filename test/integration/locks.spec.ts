@@ -121,7 +121,7 @@ describe('LockService in an application', () => {
     const lock = await app.get(LockService).tryAcquire('import');
 
     const closed = app.close();
-    await until('the lock is told', () => lock?.signal.aborted === true);
+    await until('the lock ends', () => lock?.signal.aborted === true);
     await response.body?.cancel();
     await closed;
   });

@@ -8,13 +8,13 @@ import { FixedRate, type JobRegistration, SingletonJobRegistry } from 'nestjs-si
 const BEAT = { name: 'beat', schedule: { delay: '50ms' }, run: () => undefined } as const;
 
 describe('SingletonJobRegistry', () => {
-  it('cannot steer without a connection', async () => {
+  it('cannot manage jobs of others without a connection', async () => {
     await using application = await startDisabled({});
     const jobs = application.app.get(SingletonJobRegistry);
     jobs.register(BEAT);
     for (const call of [jobs.overview(), jobs.trigger('beat'), jobs.pause('beat')])
       await expect(call).rejects.toThrow(
-        'need a connection:\n  - connection must be given to steer jobs of other replicas',
+        'need a connection:\n  - connection must be given to manage jobs of other replicas',
       );
   });
 

@@ -97,16 +97,16 @@ describe('over HTTP, workers', () => {
     await workers.until('jobs go on', () => workers.leadersOf('price-tick').length === 1);
     expect([await statusOf(leader, '/health/ready'), await statusOf(leader, '/health/live')]).toEqual([200, 200]);
     const stream = await listen(workers.leaderOf('price-tick'));
-    const told = new Map<string, unknown>();
+    const received = new Map<string, unknown>();
     let event = '';
     for await (const line of createInterface({ input: stream })) {
       if (line.startsWith('event: ')) event = line.slice('event: '.length);
-      if (line.startsWith('data: ')) told.set(event, JSON.parse(line.slice('data: '.length)));
-      if (told.has('heartbeatAnswered') && told.has('runStarted')) break;
+      if (line.startsWith('data: ')) received.set(event, JSON.parse(line.slice('data: '.length)));
+      if (received.has('heartbeatAnswered') && received.has('runStarted')) break;
     }
     stream.destroy();
-    expect(told.get('heartbeatAnswered')).toMatchObject({ roundTripMs: expect.any(Number) });
-    expect(told.get('runStarted')).toMatchObject({ scheduledAt: expect.stringMatching(/^\d{4}-.*Z$/) });
+    expect(received.get('heartbeatAnswered')).toMatchObject({ roundTripMs: expect.any(Number) });
+    expect(received.get('runStarted')).toMatchObject({ scheduledAt: expect.stringMatching(/^\d{4}-.*Z$/) });
   });
 
   it('listen on the loopback address only', async () => {

@@ -18,7 +18,7 @@ import { type JobStatus, type JobOverview } from './job-status.js';
 
 const NO_CONNECTION_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
 const NO_CONNECTION =
-  'connection must be given to steer jobs of other replicas, got undefined: set it, also where enabled is false';
+  'connection must be given to manage jobs of other replicas, got undefined: set it, also where enabled is false';
 
 const TOO_EARLY = 'jobs are found when the application starts, after onModuleInit of every other module';
 
@@ -27,7 +27,7 @@ const READ_LIMIT_MS = 2_000;
 const CACHE_MS = 2_000;
 
 /**
- * Shows the jobs of this replica, and steers them on all replicas. Inject it into any provider. The guide is
+ * Shows the jobs of this replica, and manages them on all replicas. Inject it into any provider. The guide is
  * docs/managing-jobs.md.
  *
  * @example `constructor(private readonly jobs: SingletonJobRegistry) {}`
@@ -160,7 +160,7 @@ export class SingletonJobRegistry {
     this.statistics.forget(name);
   }
 
-  /** Of a job that can be steered from here. */
+  /** Of a job that can be managed from here. */
   #election(name: string): Election {
     const runner = this.#runner(name);
     this.#assertConnected();

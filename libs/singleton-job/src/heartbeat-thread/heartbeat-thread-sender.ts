@@ -8,7 +8,7 @@ import { type Store } from '../store/store.js';
 const LATE_AFTER_INTERVALS = 1.5;
 const CHECKS_PER_INTERVAL = 4;
 /**
- * A main thread that has been silent for longer counts as dead. Leases do not live much longer than this without it.
+ * A main thread that has been silent for longer counts as dead. Leases do not last much longer than this without it.
  */
 const MAX_BLOCKED_MS = 20_000;
 /** A connection that is gone for longer, while that of the main thread works, counts as broken. */

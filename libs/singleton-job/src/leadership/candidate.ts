@@ -8,7 +8,7 @@ export interface Candidate {
   /** Name of the record. */
   readonly name: string;
   /**
-   * Replicas even out how many of these each leads: one that leads more takes later. False: it is looked at and taken
+   * Replicas even out how many of these each leads: one that leads more takes later. False: it is reconciled and taken
    * at once, because a caller waits.
    */
   readonly isBalanced: boolean;
@@ -25,7 +25,7 @@ export interface Candidate {
   readonly isIdle: boolean;
   /** The fields that a take writes, made from what earlier leaders left. Left out: none. */
   inherit?(predecessor: Predecessor): LeaderFields;
-  /** A term begins. Its signal tells the end. */
+  /** A term begins. Its signal fires at the end. */
   lead(term: TermHandle): void;
   /** Starts nothing more in this term, which is released as soon as it is idle. Left out: it starts nothing. */
   drain?(reason: Reason<'leadershipReleased'>): void;
@@ -38,6 +38,6 @@ export interface Candidate {
         next(command: Command | undefined): Reply | undefined;
       }
     | undefined;
-  /** The election has looked at what was seen. */
+  /** The election has reconciled what was observed. */
   reconciled?(): void;
 }

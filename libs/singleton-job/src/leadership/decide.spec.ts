@@ -56,15 +56,15 @@ describe('the grace period', () => {
   const ofNow = record({ incarnation: 'now' });
   const released = record({ incarnation: 'old' });
   const unchanged = { ...ofNow, isUnchanged: true };
-  const steered = record({ incarnation: 'now', commandedIn: 'now' });
+  const commanded = record({ incarnation: 'now', commandedIn: 'now' });
 
   it.each<[string, number, ObservedRecord, object]>([
-    ['ends for a new process one life after the incarnation began', bySince, older, {}],
-    ['ends one life after it met the incarnation, if that is sooner', byOwnClock, older, { storeNow: 900 }],
+    ['ends for a new process one TTL after the incarnation began', bySince, older, {}],
+    ['ends one TTL after it met the incarnation, if that is sooner', byOwnClock, older, { storeNow: 900 }],
     ['holds for a record that is absent', bySince, ABSENT, {}],
     ['holds for a record that was released before', bySince, released, {}],
-    ['lasts for the longest life that was met', bySince + 20_000, older, { maxTtlMs: 30_000 }],
-    ['lasts for the life of the job at least', bySince + 50_000, older, { ttlMs: 60_000 }],
+    ['lasts for the longest TTL that was met', bySince + 20_000, older, { maxTtlMs: 30_000 }],
+    ['lasts for the TTL of the job at least', bySince + 50_000, older, { ttlMs: 60_000 }],
     ['is not for a record of this incarnation', -Infinity, ofNow, {}],
     ['is not for an absent record in a first start', -Infinity, ABSENT, FIRST],
     ['is not for a record without a holder in a first start', -Infinity, released, FIRST],
@@ -77,7 +77,7 @@ describe('the grace period', () => {
     ['counts from the own clock: a server of before may come back', byOwnClock, older, { storeNow: 99_000 }],
     ['is not for a record that was written since this one was met', -Infinity, ofNow, {}],
     ['is for a record that was written before', byOwnClock, unchanged, {}],
-    ['is for a record of before with a command', byOwnClock, steered, {}],
+    ['is for a record of before with a command', byOwnClock, commanded, {}],
     ['is for an absent record, also in a first start', byOwnClock, ABSENT, FIRST],
   ])('after another incarnation %s', (_rule, end, seen, but) => {
     expect(decide.graceEndsAt(seen, { ...STORE, ...SAW_ANOTHER, ...but }, { ...times, ...but })).toBe(end);

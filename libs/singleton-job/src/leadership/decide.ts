@@ -62,7 +62,7 @@ function isNewest({ value, isUnchanged }: ObservedRecord, store: SeenStore): boo
 }
 
 /**
- * Whether a living leader holds the record, by which this replica has no term. An orphan looks so to the other
+ * Whether a living leader holds the record, by which this replica has no term. An orphan seems so to the other
  * replicas: it names a lease of this one, after a lost answer, a late request or an old snapshot.
  */
 export function ownership({ value }: ObservedRecord, store: SeenStore): 'free' | 'held' | 'orphan' {
@@ -74,7 +74,7 @@ export function ownership({ value }: ObservedRecord, store: SeenStore): 'free' |
 
 /**
  * Until then, by the monotonic clock, a leader that this replica cannot see may still lead: the leases of before end
- * one life after `since`. -Infinity: there is no such leader.
+ * one TTL after `since`. -Infinity: there is no such leader.
  *
  * A replica that has known another incarnation counts from when it met this one, because a server of before may come
  * back. A new process counts from `since`, by the clock of the store, or from when it met it, whichever ends sooner.
@@ -177,7 +177,7 @@ export function termStep(term: TermFacts, record: ObservedRecord, store: SeenSto
 /**
  * The record of a term with its own fields and the reply to a command. They are written on the newer of what is there
  * and what was seen before a new incarnation, so that an old snapshot brings no old pause back; but on what is there if
- * it was steered in this incarnation.
+ * it was commanded in this incarnation.
  */
 export function recordOfTerm(
   record: ObservedRecord,

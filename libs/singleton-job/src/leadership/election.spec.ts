@@ -156,7 +156,7 @@ describe('a caller', () => {
     expect(world.record()?.pausedAt).toBeUndefined();
   });
 
-  it('is told nothing about a record that cannot be read', async () => {
+  it('learns nothing of a record that cannot be read', async () => {
     const [a, b] = await world.leaderAndFollower();
     void a.job.pause();
     await world.clock.advance(0);

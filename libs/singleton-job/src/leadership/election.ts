@@ -26,8 +26,8 @@ export interface ElectionTable {
 }
 
 /**
- * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by looking:
- * {@link reconcile} decides from what was seen and the time alone, however that was learned.
+ * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by
+ * reconciling: {@link reconcile} decides from what was seen and the time alone, however that was learned.
  */
 export class Election {
   readonly name: string;
@@ -46,7 +46,7 @@ export class Election {
   #events: ElectionEvents;
   /**
    * When this replica takes the record, by the monotonic clock. It is drawn once when the record is found free. So more
-   * looks do not postpone the take. Undefined: the record is not free, or this replica does not compete.
+   * passes do not postpone the take. Undefined: the record is not free, or this replica does not compete.
    */
   #takeAt: number | undefined;
   /** After a step-down this replica does not compete before that, by the monotonic clock. */
@@ -55,7 +55,7 @@ export class Election {
   #releasedTerm: Term | undefined;
   /** The callers of {@link withdraw} that wait. They resolve when the election is idle. */
   #idle: (() => void)[] = [];
-  /** A look has thrown since the last term began. The error is reported once, not at each look. */
+  /** A pass has thrown since the last term began. The error is reported once, not at each pass. */
   #hasFailed = false;
 
   constructor(
@@ -130,7 +130,7 @@ export class Election {
     return heartbeat.nextSequence();
   }
 
-  /** A leader and a caller that waits look at once, the others not all at once. */
+  /** A leader and a caller that waits reconcile at once, the others not all at once. */
   get isInHurry(): boolean {
     return this.term !== undefined || this.#edits.areOpen || (!this.candidate.isBalanced && this.isWanted);
   }
@@ -217,7 +217,7 @@ export class Election {
     for (const settle of this.#idle.splice(0)) settle();
   }
 
-  // ---- Looking
+  // ---- Reconciling
 
   /** Decides from what was seen. Called when something has changed, and at {@link reconcileAt}. */
   reconcile(): void {
@@ -261,12 +261,12 @@ export class Election {
     const { clock, heartbeat } = this.context;
     const change = this.#edits.reconcile(record, this.observed.sequence, this.#canWriteOrWait());
     if (change !== undefined) this.#write(change);
-    // it looks again also without a message
+    // it reconciles again also without a message
     else if (this.#edits.areOpen) heartbeat.requestRead(this.name, clock.now() + COMMAND_MS / 4);
     return change !== undefined;
   }
 
-  /** Has the time come? If not, it looks again then. */
+  /** Has the time come? If not, it reconciles then. */
   #reachedOrWait(at: number): boolean {
     if (this.context.clock.now() >= at) return true;
     this.reconcileAt = Math.min(this.reconcileAt, at);
@@ -289,7 +289,7 @@ export class Election {
     }
     const lease = leases.of(candidate.ttlMs);
     if (!lease.isValid(clock)) {
-      // looks again when a sync has confirmed it
+      // reconciles again when a sync has confirmed it
       heartbeat.requestRead(this.name);
       return;
     }
@@ -314,7 +314,7 @@ export class Election {
     return this.candidate.isIdle && this.#reachedOrWait(this.#standBackEndsAt);
   }
 
-  /** Another replica holds it: looks when its lease ends, unless it was renewed by then. */
+  /** Another replica holds it: reconciles when its lease ends, unless it was renewed by then. */
   #watch({ value }: ObservedRecord): void {
     const { heartbeat, storeView } = this.context;
     this.#takeAt = undefined;

@@ -5,7 +5,7 @@ import { type Heartbeat } from './heartbeat.js';
 import { type ReplicaLeases } from './lease.js';
 import { type StoreView } from './view.js';
 
-/** What the heartbeat thread is told: plain data, which is copied. Monotonic times are those of the main thread. */
+/** What the heartbeat thread gets: plain data, which is copied. Monotonic times are those of the main thread. */
 export interface HeartbeatThreadState {
   /** The `id` of the one that the main thread has seen last. */
   readonly incarnation: string;
@@ -27,14 +27,14 @@ export interface HeartbeatThreadReport {
 export interface HeartbeatThreadPort {
   /** Called when a sync leaves, and when it is answered. */
   update(state: HeartbeatThreadState): void;
-  /** The reports since the last call. It works without a turn of the event loop. */
+  /** The reports since the last call. It works without a pass of the event loop. */
   takeReports(): readonly HeartbeatThreadReport[];
   close(): Promise<void>;
 }
 
-/** Tells the heartbeat thread what to renew, and raises deadlines by what it has renewed. */
+/** Sends the heartbeat thread what to renew, and raises deadlines by what it has renewed. */
 export class HeartbeatThreadLink {
-  /** What the thread was told last: it is told again only what differs. */
+  /** What the thread got last: it gets again only what differs. */
   #sent: HeartbeatThreadState | undefined;
 
   constructor(

@@ -27,9 +27,9 @@ function numbered(count: number, prefix = 'job'): string[] {
 describe('the interval of heartbeats', () => {
   it.each([
     { rule: 'is the one of the module', ttlMs: 10_000, hasNoHints: false, intervalMs: 3_000 },
-    { rule: 'may be a third of the shortest life', ttlMs: 9_000, hasNoHints: false, intervalMs: 3_000 },
+    { rule: 'may be a third of the shortest TTL', ttlMs: 9_000, hasNoHints: false, intervalMs: 3_000 },
     {
-      rule: 'is a quarter of the shortest life, if a third is less',
+      rule: 'is a quarter of the shortest TTL, if a third is less',
       ttlMs: 8_000,
       hasNoHints: false,
       intervalMs: 2_000,
@@ -132,7 +132,7 @@ describe('a wish', () => {
   });
 });
 
-describe('a look that all replicas take at one time', () => {
+describe('a request that all replicas send at one time', () => {
   it.each([
     { rule: 'is up to 2 ms later for each that is alive', replicas: 10, waitMs: 10 },
     { rule: 'is 50 ms later at most', replicas: 2_000, waitMs: 25 },

@@ -6,7 +6,7 @@ import { spreadMs } from './decide.js';
 const MAX_NAMES = 400;
 /** A sync that failed is sent again after a quarter of an interval, and after this at the latest. */
 const MAX_RETRY_MS = 250;
-/** How often a replica looks that gets no hints. */
+/** How often a replica reads all records that gets no hints. */
 const POLL_MS = 1_000;
 
 /** A sync that was sent. */
@@ -37,7 +37,7 @@ export class Heartbeat {
   #retryAt = -Infinity;
   /** The last number that {@link nextSequence} has given. */
   #lastSequence = 0;
-  /** How long this replica waits before a look that all replicas take at one time. Drawn anew at each answer. */
+  /** How long this replica waits before a request that all replicas send at one time. Drawn anew at each answer. */
   #jitterMs = 0;
   /** No hints arrive, so each regular sync reads all names. True until the store says that it listens for them. */
   #hasNoHints = true;
@@ -122,7 +122,7 @@ export class Heartbeat {
     this.#jitterMs = this.random() * spreadMs(replicas);
   }
 
-  /** For a look that all replicas take at one time. */
+  /** For a request that all replicas send at one time. */
   get jitteredAt(): number {
     return this.clock.now() + this.#jitterMs;
   }

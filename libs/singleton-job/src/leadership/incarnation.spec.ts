@@ -57,7 +57,7 @@ describe('a term', () => {
     await world.clock.advance(0);
     world.server.restart();
     await world.clock.advance(5_000);
-    // a look while the write is open
+    // a pass while the write is open
     a.job.election.enqueue();
     await world.clock.advance(10_000);
     expect(world.story).toEqual(['9100 a lost job: expired', '13010 b gained job: free']);
@@ -117,7 +117,7 @@ describe('a term', () => {
 });
 
 describe('a follower', () => {
-  it('waits for the longest life among the holders that it has met', async () => {
+  it('waits for the longest TTL among the holders that it has met', async () => {
     const a = world.add('a');
     a.compete('job', 'job', 30_000);
     await world.clock.advance(100);

@@ -3,7 +3,7 @@ import { type Holder, holderOf, leaseId, type LeaseId, ttlOf } from '../store/le
 import { type SyncRequest, type SyncResult } from '../store/store.js';
 import { type Heartbeat, type Sync } from './heartbeat.js';
 
-/** The part of its life, at its end, in which the store still keeps a lease and its owner does not rely on it. */
+/** The part of its TTL, at its end, in which the store still keeps a lease and its owner does not rely on it. */
 const SAFETY_MARGIN = 0.1;
 
 /** How long the owner of a lease may rely on it after the request that renewed it was sent. */
@@ -21,7 +21,7 @@ export function isBefore(clock: Clock, { now, wall }: Instant): boolean {
 export class Lease {
   readonly ttlMs = ttlOf(this.id);
   /**
-   * Until then the owner relies on the lease: nine tenths of its life after the last confirmed request left. Past it by
+   * Until then the owner relies on the lease: nine tenths of its TTL after the last confirmed request left. Past it by
    * the monotonic clock, the lease is over. Past it by the wall clock alone, which may jump, no run starts. Undefined:
    * the store has not confirmed the lease yet.
    */
@@ -79,7 +79,7 @@ export class ReplicaLeases {
     return this.#byLife.get(ttlMs);
   }
 
-  /** The lease for this life. If there is none, it is made, and a sync leaves at once. */
+  /** The lease with this TTL. If there is none, it is made, and a sync leaves at once. */
   of(ttlMs: number): Lease {
     const existing = this.get(ttlMs);
     if (existing !== undefined) return existing;

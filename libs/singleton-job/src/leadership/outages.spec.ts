@@ -20,25 +20,25 @@ it('An outage is reported once more when it shows later that the function `conne
 
 it('An outage is not over by an answer to a heartbeat that was sent before it', async () => {
   const clock = new ManualClock();
-  const told: string[] = [];
-  const outages = new Outages(clock, (name) => told.push(name));
+  const reported: string[] = [];
+  const outages = new Outages(clock, (name) => reported.push(name));
   const sentMs = clock.now();
   await clock.advance(1);
   outages.report(new StoreError('STORE_UNREACHABLE', 'the server ended the connection'));
   outages.answered(sentMs, false);
-  expect(told).toEqual(['storeUnreachable']);
+  expect(reported).toEqual(['storeUnreachable']);
   await clock.advance(1);
   outages.answered(clock.now(), false);
-  expect(told).toEqual(['storeUnreachable', 'storeRecovered']);
+  expect(reported).toEqual(['storeUnreachable', 'storeRecovered']);
 });
 
 it('An outage is reported as one that begins, also by a clock that goes on meanwhile', () => {
   let now = 0;
   const clock = Object.assign(new ManualClock(), { now: () => (now += 0.001) });
-  const told: unknown[] = [];
-  const outages = new Outages(clock, (_name, payload) => told.push(payload));
+  const reported: unknown[] = [];
+  const outages = new Outages(clock, (_name, payload) => reported.push(payload));
   outages.report(new StoreError('STORE_UNREACHABLE', 'refused'));
-  expect(told).toMatchObject([{ outageMs: 0 }]);
+  expect(reported).toMatchObject([{ outageMs: 0 }]);
 });
 
 describe('An outage that begins again', () => {
@@ -88,11 +88,11 @@ describe('An outage that begins again', () => {
     ],
   ])('%s', async (_, story, lines) => {
     const clock = new ManualClock();
-    const told: string[] = [];
+    const reported: string[] = [];
     const outages = new Outages(clock, (name, payload) => {
       const { outageMs, hasRestarted } = payload as JobEvents['storeRecovered'];
       const what = name === 'storeRecovered' ? 'up after' : 'down for';
-      told.push(`${what} ${String(outageMs / 1_000)} s${hasRestarted === true ? ', restarted' : ''}`);
+      reported.push(`${what} ${String(outageMs / 1_000)} s${hasRestarted === true ? ', restarted' : ''}`);
     });
     const begunMs = clock.now();
     for (const [seconds, what] of [[0, 'down'], [1, 'up'], ...story] as const) {
@@ -100,6 +100,6 @@ describe('An outage that begins again', () => {
       if (what === 'down') outages.report(new StoreError('STORE_UNREACHABLE', 'refused'));
       else outages.answered(clock.now(), what === 'other server');
     }
-    expect(told).toEqual(['down for 0 s', 'up after 1 s', ...lines]);
+    expect(reported).toEqual(['down for 0 s', 'up after 1 s', ...lines]);
   });
 });

@@ -153,7 +153,7 @@ export class Replica implements ElectionTable, StoreListener {
     if (revoke.length > 0) await this.#requests.sync({ isNewcomer: false, renew: [], grant: [], revoke, read: [] });
   }
 
-  // ---- Turns
+  // ---- Passes
 
   enqueue(election: Election): void {
     if (this.#state === 'closed') {
@@ -162,13 +162,13 @@ export class Replica implements ElectionTable, StoreListener {
     }
     // one that was over is used again
     if (!this.#elections.has(election.name)) this.#elections.set(election.name, election);
-    // a turn looks at all elections, so a run that has something to save later begins none
+    // a pass reconciles all elections, so a run that has something to save later begins none
     if (election.reconcileAt > this.clock.now()) this.#wakeAt(election.reconcileAt);
     else this.#schedule();
   }
 
   /**
-   * Many events of one turn of the event loop make one turn here, and what has arrived from the store is read before.
+   * Many events of one pass of the event loop make one pass here, and what has arrived from the store is read before.
    */
   #schedule(): void {
     if (this.#isScheduled || this.#isReconciling || this.#state === 'new' || this.#state === 'closed') return;
@@ -222,7 +222,7 @@ export class Replica implements ElectionTable, StoreListener {
     this.#wakeAt(at);
   }
 
-  /** Begins a turn then, by the monotonic clock, unless an earlier one is due. */
+  /** Begins a pass then, by the monotonic clock, unless an earlier one is due. */
   #wakeAt(at: number): void {
     if (this.#state !== 'open' || (this.#timer !== undefined && this.#timer.at <= at)) return;
     this.#timer?.timer.cancel();
@@ -251,7 +251,7 @@ export class Replica implements ElectionTable, StoreListener {
   }
 
   /**
-   * The process ends: no run starts from now on. If it survives that, its terms end in the next turn of the event loop.
+   * The process ends: no run starts from now on. If it survives that, its terms end in the next pass of the event loop.
    */
   expireAll(): void {
     this.context.leases.expireAll();
@@ -349,7 +349,7 @@ export class Replica implements ElectionTable, StoreListener {
     notify('heartbeatAnswered', { roundTripMs: clock.now() - sent.now, clockOffsetMs });
     if (isNew) {
       // this answer extends no lease: a full sync follows, which asks for all that is still trusted, and for what each
-      // election looks at
+      // election reconciles
       leases.incarnationChanged();
       for (const election of this.#elections.values()) election.incarnationChanged();
       for (const name of request.read) heartbeat.requestRead(name);

@@ -86,7 +86,7 @@ describe('the requests of a replica', () => {
     await expect(read).resolves.toHaveProperty('size', 1);
   });
 
-  it('keep one lease for each life among the jobs, and follow the shortest', async () => {
+  it('keep one lease for each TTL among the jobs, and follow the shortest', async () => {
     const a = await world.leader();
     a.compete('short', 'job', 800);
     await world.clock.advance(0);
@@ -162,7 +162,7 @@ describe('a request that does not settle', () => {
     ['sync', '10250 a gained job: first'],
     // it had arrived
     ['compareAndSet', '10000 a gained job: lease-ended'],
-  ] as const)('counts as failed after the life of a lease, whatever comes later: %s', async (request, gained) => {
+  ] as const)('counts as failed after the TTL of a lease, whatever comes later: %s', async (request, gained) => {
     const a = world.add('a');
     const answers = a.store[request].bind(a.store) as (asked: unknown) => Promise<unknown>;
     let lateMs = 20_000;
@@ -276,7 +276,7 @@ describe('a lock', () => {
     expect(writes.map(({ forgetAfterMs = 0 }) => forgetAfterMs / 3_600_000)).toEqual([0, 24, 24]);
   });
 
-  it('with another life is taken under a lease of its own, and leaves its fencing token', async () => {
+  it('with another TTL is taken under a lease of its own, and leaves its fencing token', async () => {
     const a = await world.leader();
     const lock = a.compete('lock', 'lock', 20_000);
     await world.clock.advance(0);

@@ -97,7 +97,7 @@ export class Term implements TermFacts {
   constructor(
     { name, holder, fencingToken, predecessor, fields, lease }: TermParts,
     private readonly context: Pick<LeadershipContext, 'clock' | 'storeView' | 'heartbeatThread' | 'syncNow'>,
-    /** The election looks at the term, now or at a time by the monotonic clock. */
+    /** The election reconciles the term, now or at a time by the monotonic clock. */
     private readonly enqueue: (at?: number) => void,
   ) {
     this.name = name;
@@ -184,7 +184,7 @@ export class Term implements TermFacts {
     });
   }
 
-  // ---- What its election tells it
+  // ---- What its election passes on to it
 
   /** The take was applied. The record lacks what it left out. */
   begin(): void {

@@ -17,7 +17,7 @@ function viewOf(...answers: readonly (readonly string[])[]) {
 }
 
 describe('what a replica has seen', () => {
-  it('has the longest life of all leases that it has met, and the replicas that are alive', () => {
+  it('has the longest TTL of all leases that it has met, and the replicas that are alive', () => {
     const { view } = viewOf(['a.1@10000', 'a.2@30000', 'c.1@800'], ['a.1@10000', 'a.3@800', 'b.1@10000']);
     expect([view.maxTtlMs, view.replicas]).toEqual([30_000, 2]);
   });
@@ -37,7 +37,7 @@ describe('what a replica has seen', () => {
     expect(view.observedAt.storeTime).toBe(metAt);
   });
 
-  it('has no lease of another program, which has no life', () => {
+  it('has no lease of another program, which has no TTL', () => {
     const { view } = viewOf(['a.1@10000', 'backup']);
     expect([view.maxTtlMs, [...view.leases.keys()]]).toEqual([10_000, ['a.1@10000']]);
   });

@@ -14,7 +14,7 @@ export class StoreView {
   observedAt = { now: Infinity, storeTime: Infinity };
   /** This replica saw another incarnation before this one. */
   hasChanged = false;
-  /** The longest life of a lease that it has met. */
+  /** The longest TTL of a lease that it has met. */
   maxTtlMs = 0;
   /** Every living lease, and for how many milliseconds it lived on at the time of the answer. */
   leases: ReadonlyMap<LeaseId, number> = new Map();

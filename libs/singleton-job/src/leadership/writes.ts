@@ -12,7 +12,7 @@ interface RecordWrite {
   readonly ask: Write;
   /** By the clock of the store, it is not carried out after that. */
   readonly until: number;
-  /** Other replicas are to look at it now. */
+  /** Other replicas are to read it now. */
   readonly isPublished: boolean;
   readonly answered: (answer: WriteAnswer) => void;
 }

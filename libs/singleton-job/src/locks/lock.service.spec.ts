@@ -239,7 +239,7 @@ describe('LockService', () => {
   });
 
   describe('after Redis lost its data', () => {
-    it('grants a lock only after a life of a lease, and says so to a call that cannot wait', async () => {
+    it('grants a lock only after the TTL of a lease, and says so to a call that cannot wait', async () => {
       const [a, b] = [start('a'), start('b')];
       const old = await acquired(a);
       expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
@@ -259,7 +259,7 @@ describe('LockService', () => {
   });
 
   describe('fires the signal of a handle', () => {
-    it('at the safe deadline when Redis is gone; its work has the rest of the life of the lease to stop', async () => {
+    it('at the safe deadline when Redis is gone; its work has the rest of the TTL of the lease to stop', async () => {
       const [a, b] = [start('a'), start('b')];
       const handle = await acquired(a);
       await replicas.clock.advance(3_500);

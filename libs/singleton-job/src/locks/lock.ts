@@ -38,7 +38,7 @@ export class Lock implements Candidate {
   readonly isBalanced = false;
   readonly forgetAfterMs = FORGET_MS;
   readonly ttlMs = this.parts.options.lockExpiryMs;
-  readonly #looked = new Condition(this.parts.replica.clock);
+  readonly #reconciled = new Condition(this.parts.replica.clock);
   readonly #election: Election = this.parts.replica.electionFor(this);
   /** Callers that wait, each with its handle as soon as it has the lock. */
   readonly #callers = new Set<{ handle?: LockHandle }>();
@@ -63,15 +63,15 @@ export class Lock implements Candidate {
     const caller: { handle?: LockHandle } = {};
     const hasLock = () => caller.handle !== undefined;
     this.#callers.add(caller);
-    // a caller that cannot wait must not be told what was true before
+    // a caller that cannot wait must not learn what was true before
     const since = election.term === undefined ? election.refresh() : 0;
     election.compete();
     let refusal: StoreError | null | undefined;
     const isDecided = () => hasLock() || (refusal = this.#refusal(since)) !== undefined;
     try {
-      if (!(await this.#looked.until(hasLock, waitMs, ...stops)))
-        await this.#looked.until(isDecided, Math.max(ANSWER_MS - waitMs, LATE_ANSWER_MS), ...stops);
-      // it may have been granted since the last look: nobody else would release it
+      if (!(await this.#reconciled.until(hasLock, waitMs, ...stops)))
+        await this.#reconciled.until(isDecided, Math.max(ANSWER_MS - waitMs, LATE_ANSWER_MS), ...stops);
+      // it may have been granted since the last pass: nobody else would release it
       if (stops.some(({ aborted }) => aborted)) void caller.handle?.release();
       for (const stop of stops) stop.throwIfAborted();
       if (caller.handle !== undefined || refusal === null) return caller.handle ?? null;
@@ -84,7 +84,7 @@ export class Lock implements Candidate {
     }
   }
 
-  /** A holder that has lost the lock may use the rest of the life of its lease to stop. */
+  /** A holder that has lost the lock may use the rest of the TTL of its lease to stop. */
   get isIdle(): boolean {
     const term = this.#term;
     if (this.owner === undefined || term?.end !== 'expired') return true;
@@ -98,7 +98,7 @@ export class Lock implements Candidate {
   }
 
   reconciled(): void {
-    this.#looked.notify();
+    this.#reconciled.notify();
   }
 
   /** Resolves to whether the store shows within 2 s that this term does not hold the lock any more. */
@@ -108,7 +108,7 @@ export class Lock implements Candidate {
     if (election.term === term)
       election.stepDown('stepped-down', this.parts.replica.context.storeView.replicas > 1 ? SHARE_MS : 0);
     election.enqueue();
-    return this.#looked.until(() => this.#isReleased(term), ANSWER_MS);
+    return this.#reconciled.until(() => this.#isReleased(term), ANSWER_MS);
   }
 
   #isReleased({ holder, end }: TermHandle): boolean {

@@ -96,7 +96,7 @@ describe('A connection', () => {
     expect(events).toEqual(['ended']);
   });
 
-  it('ends a session that is lost, and tells a request that was under way why', async () => {
+  it('ends a session that is lost, and a request that was under way learns why', async () => {
     const { connection, events, ask, lose } = setup();
     connection.open();
     const closed = new Promise<string>((_resolve, reject) => setTimeout(reject, 10, new Error('closed')));

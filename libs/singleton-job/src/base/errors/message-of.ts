@@ -5,7 +5,7 @@ const MAX_MESSAGE_LENGTH = 1_000;
 const MAX_STACK_LENGTH = 10_000;
 
 /**
- * What was thrown, on one line and not too long. Anything can be thrown, also what cannot be looked at: this never
+ * What was thrown, on one line and not too long. Anything can be thrown, also what cannot be read: this never
  * throws.
  */
 export function messageOf(thrown: unknown): string {
@@ -64,9 +64,9 @@ function shortened(text: string, longest: number): string {
 }
 
 /** Undefined if it throws: getters, proxies and methods of what was thrown are anybody's code. */
-function read<T>(look: () => T): T | undefined {
+function read<T>(get: () => T): T | undefined {
   try {
-    return look();
+    return get();
   } catch {
     return undefined;
   }
