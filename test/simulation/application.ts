@@ -52,7 +52,7 @@ export class Application {
     const { id, clock, link: store, thread, role } = process;
     const { chance, setting, rules } = world;
     const observer = rules.observerOf(process);
-    const times = { lockExpiry: setting.lifeMs, shutdownTimeout: chance.oneOf([3_000, 7_000]) };
+    const times = { lockExpiry: setting.ttlMs, shutdownTimeout: chance.oneOf([3_000, 7_000]) };
     const options = resolveOptions(
       { projectName: 'p', store, enabled: role === 'replica', ...times, observers: [observer] },
       {},
@@ -71,7 +71,7 @@ export class Application {
   }
 
   #jobOf(plan: JobPlan): Job {
-    const { name, periodMs, lifeMs: lockExpiryMs } = plan;
+    const { name, periodMs, ttlMs: lockExpiryMs } = plan;
     const schedules = { rate: fixedRate, interval, cron: () => cron(`*/${periodMs / 1_000} * * * * *`) };
     const misfireGraceMs = 8_000 + 2 * lockExpiryMs + Math.min(3_000, lockExpiryMs / 4);
     const schedule = schedules[plan.kind](periodMs);

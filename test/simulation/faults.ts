@@ -138,7 +138,7 @@ async function restart(world: World, fault: FaultOf<'restart'>): Promise<void> {
   const { server, rules, setting } = world;
   world.isUp = false;
   world.refuses = fault.refuses;
-  world.life += 1;
+  world.restarts += 1;
   if (fault.refuses) world.breakAll();
   world.rules.faultUntil(world.now() + fault.downMs);
   await world.sleep(fault.downMs);
@@ -147,7 +147,7 @@ async function restart(world: World, fault: FaultOf<'restart'>): Promise<void> {
   const data = fault.data === 'old' && old === undefined ? 'kept' : fault.data;
   world.oldServers.push({ id, data: before });
   server.restart({ kept: before, copy, 'rolled-back': copy, none: undefined, old: old?.data }[data]);
-  const newId = setting.isHidden ? '' : `s${world.life}`;
+  const newId = setting.isHidden ? '' : `s${world.restarts}`;
   server.server = old?.id ?? (data === 'rolled-back' ? id : newId);
   server.jump(fault.clockMs);
   world.isUp = true;

@@ -13,7 +13,7 @@ import { type World } from './world.js';
 
 /** Meanwhile requests may be under way. */
 interface Connection {
-  readonly life: number;
+  readonly restarts: number;
   /** Resolves to the reason, when the process hears of it. */
   readonly lost: Deferred<string>;
   /** When the last request and the last answer arrive. */
@@ -76,7 +76,7 @@ export class Link implements Store {
     const { server, rules } = this.world;
     const words = request.writes.map(({ name, ifRevision, value }) => `writes ${name} ${ifRevision} ${value}`);
     const write = () => {
-      const were = request.writes.map(({ name }) => server.look(name));
+      const were = request.writes.map(({ name }) => server.peek(name));
       const revisions = server.compareAndSet(request);
       for (const [index, write] of request.writes.entries())
         if (revisions[index] !== undefined) rules.written(this.process, write, were[index]);
@@ -125,7 +125,7 @@ export class Link implements Store {
       if (this.#isClosed || this.#connection !== undefined) return;
       ms = world.chance.between(50, 250);
     } while (!world.isUp || this.isCut());
-    this.#connection = { life: world.life, lost: deferred(), out: 0, in: 0 };
+    this.#connection = { restarts: world.restarts, lost: deferred(), out: 0, in: 0 };
     this.tell((listener) => listener.connected?.());
     if (world.setting.canPublish && this.hears) this.tell((listener) => listener.listening?.(true));
   }
@@ -196,16 +196,16 @@ export class Link implements Store {
     if (fate === 'rejected-before') throw new Error('rejected');
     while (!world.isUp && setting.hasProxy) await new Promise<void>((resolve) => world.heldByProxy.push(resolve));
     if (!world.isUp && world.refuses) throw new Error('refused');
-    const { life } = world;
-    if (!world.isUp || (!setting.hasProxy && life !== connection.life)) return nothing();
+    const { restarts } = world;
+    if (!world.isUp || (!setting.hasProxy && restarts !== connection.restarts)) return nothing();
     const part = work();
     if (kind === 'sync' && setting.isSplit) await world.sleep(chance.between(0, 2 * setting.delayMs[1]));
-    if (world.life !== life) return nothing();
+    if (world.restarts !== restarts) return nothing();
     const answer = carryOut(part);
     if (fate === 'doubled') void repeat(chance.is(0.3) ? chance.between(0.05, 1) : chance.between(0, 30_000));
     if (fate === 'answer-lost' || this.isCut()) return nothing();
     await travel('in', world.delay());
-    if (this.isCut() || (world.life !== connection.life && this.#connection !== connection)) return nothing();
+    if (this.isCut() || (world.restarts !== connection.restarts && this.#connection !== connection)) return nothing();
     if (fate === 'rejected-after') throw new Error('rejected');
     return answer;
   }

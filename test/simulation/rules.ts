@@ -19,7 +19,7 @@ export const RULES = {
   S4: 'an interval keeps its delay across leaders',
   S5: 'each cron occurrence is started or reported',
   S6: 'each version of a job has one first run',
-  L1: 'in calm a replica leads within a life, a heartbeat and 1.5 s',
+  L1: 'in calm a replica leads within a TTL, a heartbeat and 1.5 s',
   L2: 'no term ends in calm',
   L3: 'a paused job is released',
   L4: 'a replica can stop',
@@ -30,7 +30,7 @@ export const RULES = {
   K1: 'a leader that reaches the store in time goes on through a new incarnation, in the same term',
   K2: 'no old pause comes back with a snapshot',
   T1: 'a trigger runs once',
-  T2: 'the caller of a trigger is told the truth',
+  T2: 'the caller of a trigger learns the truth',
   P1: 'what was resumed is not paused',
   P2: 'in calm a caller gets an answer',
 };
@@ -39,12 +39,12 @@ export type Rule = keyof typeof RULES;
 /** What is known of a process. */
 export class Watched {
   /** When a record that it has seen was read, by name. */
-  readonly seenAt = new Map<string, number>();
+  readonly recordObservedAt = new Map<string, number>();
   /** When its last sync was carried out, and the last one before an incarnation that it has not settled in. */
   syncedAt = -Infinity;
   answeredAt = -Infinity;
   syncedBefore: number | undefined;
-  metAt = -Infinity;
+  observedAt = -Infinity;
   /** It stops, and nothing was disturbed before. */
   stopsInCalm = false;
   /** The largest fencing token that it has seen, by name. */
@@ -105,7 +105,7 @@ export class Rules {
   readonly #known = new Map<string, Known>();
   // calm
   #lastFault = 0;
-  readonly #maxLifeMs: number;
+  readonly #maxTtlMs: number;
   readonly sampleMs: number;
   readonly #heartbeatMs: number;
   /** Of clocks against each other. */
@@ -143,12 +143,12 @@ export class Rules {
   readonly #lostTriggers = new Set<string>();
 
   constructor(private readonly world: World) {
-    const { lifeMs, jobs, places, storeRate } = world.setting;
+    const { ttlMs, jobs, places, storeRate } = world.setting;
     this.#drift = Math.max(...places.map(({ rate }) => Math.abs(rate - 1))) + Math.abs(storeRate - 1);
-    this.#maxLifeMs = Math.max(lifeMs, ...jobs.map((job) => job.lifeMs));
-    this.sampleMs = this.#maxLifeMs < 2_000 ? 100 : 250;
-    this.#heartbeatMs = Math.min(3_000, this.#maxLifeMs / 4);
-    this.#boundMs = this.#maxLifeMs + this.#heartbeatMs + 1_500;
+    this.#maxTtlMs = Math.max(ttlMs, ...jobs.map((job) => job.ttlMs));
+    this.sampleMs = this.#maxTtlMs < 2_000 ? 100 : 250;
+    this.#heartbeatMs = Math.min(3_000, this.#maxTtlMs / 4);
+    this.#boundMs = this.#maxTtlMs + this.#heartbeatMs + 1_500;
   }
 
   get #t(): number {
@@ -171,9 +171,9 @@ export class Rules {
     this.#lastFault = Math.max(this.#lastFault, to);
   }
 
-  /** A request never settles. After a life it counts as failed. */
+  /** A request never settles. After a TTL it counts as failed. */
   hung(): void {
-    this.faultUntil(this.#t + this.#maxLifeMs);
+    this.faultUntil(this.#t + this.#maxTtlMs);
   }
 
   #calmMs(since = 0): number {
@@ -188,7 +188,7 @@ export class Rules {
       synced: (isNew) => {
         watched.answeredAt = this.#t;
         if (isNew) {
-          watched.metAt = this.#t;
+          watched.observedAt = this.#t;
           watched.syncedBefore ??= watched.syncedAt;
           return;
         }
@@ -197,9 +197,9 @@ export class Rules {
       },
       // a leader does not go by what it reads while a write is under way: its answer is newer
       observed: ({ name, writer, observed: { last } }) => {
-        const { maxTokens, seenAt } = watched;
+        const { maxTokens, recordObservedAt } = watched;
         maxTokens.set(name, Math.max(maxTokens.get(name) ?? 0, last.value?.fencingToken ?? 0));
-        if (!writer.isOpen) seenAt.set(name, link.readAt);
+        if (!writer.isOpen) recordObservedAt.set(name, link.readAt);
       },
       led: (term) => {
         watched.maxTokens.set(term.name, term.fencingToken);
@@ -261,8 +261,8 @@ export class Rules {
     const isTaken = isOther || isUnreadable === true || (value?.fencingToken ?? 0) > term.fencingToken;
     this.#check('K1', end !== 'preempted' || isTaken, `${name}: the term was lost in a new incarnation, to none`);
     // nothing has disturbed the replica since it met the incarnation, and that is long enough
-    const { metAt } = process.watched;
-    const isInTime = metAt > Math.max(this.#lastFault, beganAt) && this.#t - metAt > 0.25 * term.lease.ttlMs;
+    const { observedAt } = process.watched;
+    const isInTime = observedAt > Math.max(this.#lastFault, beganAt) && this.#t - observedAt > 0.25 * term.lease.ttlMs;
     this.#check('K1', end !== 'expired' || !isInTime, `${name}: it ended although its replica had reached the store`);
   }
 
@@ -424,14 +424,14 @@ export class Rules {
     this.clockJumped(clockMs, isUnseen);
     if (data === 'kept') return;
     if (isUnseen) {
-      const met = server.data.noted?.id;
+      const noted = server.data.noted?.id;
       this.#hiddenLossAt = this.#t;
       this.#aware = processes.filter(
         ({
           replica: {
             context: { storeView },
           },
-        }) => !storeView.isEmpty && storeView.incarnation.id !== met,
+        }) => !storeView.isEmpty && storeView.incarnation.id !== noted,
       );
     }
     this.dataLost(before);
@@ -442,7 +442,7 @@ export class Rules {
     for (const known of this.#known.values()) known.losses.push(this.#t);
     for (const [name, { value }] of before.records) {
       const { lastScheduledAt: upTo = 0 } = JSON.parse(value) as JobRecord;
-      const above = this.world.server.look(name)?.lastScheduledAt ?? 0;
+      const above = this.world.server.peek(name)?.lastScheduledAt ?? 0;
       if (above < upTo) this.#lostClaims.push({ name, above, upTo });
     }
   }
@@ -478,7 +478,7 @@ export class Rules {
       const name = jobRecord(job);
       const known = this.#of(name);
       const led = known.led.find((one) => this.#isValid(one));
-      const isPaused = this.world.server.look(name)?.pausedAt !== undefined;
+      const isPaused = this.world.server.peek(name)?.pausedAt !== undefined;
       known.pausedSince = isPaused ? (known.pausedSince ?? this.#t) : undefined;
       if (led !== undefined || isPaused || this.#mayBeFree(name)) known.ledAt = this.#t;
       const freeMs = this.#calmMs(known.ledAt);
@@ -584,7 +584,7 @@ export class Rules {
         (this.#of(name).losses.at(-1) ?? 0) > call.at
       )
         continue;
-      this.#check('P1', this.world.server.look(name)?.pausedAt === undefined, `${name} is paused after a resume`);
+      this.#check('P1', this.world.server.peek(name)?.pausedAt === undefined, `${name} is paused after a resume`);
     }
     this.#check('L5', this.#wasLocked || this.#wasReleasedUnseen(), 'the lock cannot be taken in calm');
   }
@@ -604,7 +604,7 @@ export class Rules {
   /** An overlap that was allowed goes on until a new incarnation is settled, and until both have seen the record. */
   #goesOnBeside(older: Led, newer: Led): boolean {
     const hasSeen = ({ process: { watched } }: Led, { term: { name, holder } }: Led): boolean =>
-      (watched.seenAt.get(name) ?? -Infinity) > (this.#wroteAt.get(holder) ?? Infinity);
+      (watched.recordObservedAt.get(name) ?? -Infinity) > (this.#wroteAt.get(holder) ?? Infinity);
     const isReclaiming = older.term.reclaim !== undefined || newer.term.reclaim !== undefined;
     const isUnknown = !hasSeen(older, newer) || !hasSeen(newer, older);
     return older.excusedBeside === newer.term && (isReclaiming || isUnknown);
@@ -619,12 +619,12 @@ export class Rules {
     const isYounger = newer.process.bornAt > (losses.at(-1) ?? Infinity);
     const isUnsettled = reclaim !== undefined || syncedAt < this.#notedAt;
     return this.#excuse({
-      'after a loss, a new process with a shorter life':
+      'after a loss, a new process with a shorter TTL':
         isYounger && newer.term.lease.ttlMs < lease.ttlMs && isUnsettled,
       'suspended, and its wall clock was set meanwhile': syncedAt < suspendedAt && wallSteppedAt >= suspendedAt,
       'clock of the store set ahead, until the next sync': sureAt < this.#jumpedAheadAt,
       'record deleted, or another server without a new id, until it is read':
-        (watched.seenAt.get(name) ?? -Infinity) < lostUnseenAt,
+        (watched.recordObservedAt.get(name) ?? -Infinity) < lostUnseenAt,
       'after a loss of all data, a new process before any old one': sureAt < this.#falseFirstAt,
     });
   }
@@ -649,7 +649,7 @@ export class Rules {
 
   #mayBeUnsettled(job: string, before: Settled, after: Settled): boolean {
     // a leader may report some more before it notices
-    const since = before.at - this.#maxLifeMs;
+    const since = before.at - this.#maxTtlMs;
     const isLost = this.#of(jobRecord(job)).losses.some((at) => at > since && at <= after.at);
     return this.#excuse({ 'cron occurrences, after a loss': isLost });
   }
@@ -670,7 +670,7 @@ export class Rules {
   #mayRunEarly({ endedAt, losses }: Known): boolean {
     const since = endedAt - 10_000;
     return this.#excuse({
-      'interval, after a loss': losses.some((at) => at > since - this.#maxLifeMs),
+      'interval, after a loss': losses.some((at) => at > since - this.#maxTtlMs),
       'interval, after the clock was set ahead': this.#aheadAt > since,
     });
   }
@@ -689,9 +689,9 @@ export class Rules {
 
   /** A holder that lives and does not want the record any more has come back. */
   #isHeldUnseen(name: string): boolean {
-    const holder = this.world.server.look(name)?.holder;
-    const owner = this.world.processes.find(({ id }) => holder?.startsWith(`${id}.`) === true);
-    const isUnwanted = owner?.isWell === true && owner.replica.find(name)?.isWanted !== true;
+    const holder = this.world.server.peek(name)?.holder;
+    const replicaOfHolder = this.world.processes.find(({ id }) => holder?.startsWith(`${id}.`) === true);
+    const isUnwanted = replicaOfHolder?.isWell === true && replicaOfHolder.replica.find(name)?.isWanted !== true;
     return isUnwanted && this.#wasReleasedUnseen();
   }
 

@@ -25,7 +25,7 @@ export class SimulatedServer extends FaultyServer {
   }
 
   /** What the record says. */
-  look(name: string): JobRecord | undefined {
+  peek(name: string): JobRecord | undefined {
     return observedRecord(this.data.records.get(name)).value;
   }
 }

@@ -40,7 +40,7 @@ interface Spot extends Drawn<typeof numbers> {
   readonly at: number;
   readonly name: string;
   /** `lockExpiry` of the job. */
-  readonly lifeMs: number;
+  readonly ttlMs: number;
   readonly shortestMs: number;
   readonly delayMs: number;
 }
@@ -48,23 +48,23 @@ interface Spot extends Drawn<typeof numbers> {
 // Parts of faults
 const ofPlace = ({ place }: Spot) => ({ place });
 const ofJob = ({ place, name }: Spot) => ({ place, name });
-const lasting = (from: number, lives: number) => (spot: Spot) => ({
-  ms: logarithmic(spot.x, from, lives * spot.lifeMs),
+const lasting = (from: number, ttlCount: number) => (spot: Spot) => ({
+  ms: logarithmic(spot.x, from, ttlCount * spot.ttlMs),
 });
 const around = (spot: Spot) => ({
   ...ofPlace(spot),
-  ms: logarithmic(spot.x, 0.02 * spot.shortestMs, 2.5 * spot.lifeMs),
+  ms: logarithmic(spot.x, 0.02 * spot.shortestMs, 2.5 * spot.ttlMs),
 });
 /** `backMs` undefined: it does not come back. */
-const back = ({ place, isRare, x, lifeMs }: Spot): { place: number; backMs?: number | undefined } => ({
+const back = ({ place, isRare, x, ttlMs }: Spot): { place: number; backMs?: number | undefined } => ({
   place,
-  backMs: isRare ? undefined : logarithmic(x, 20, 3 * lifeMs),
+  backMs: isRare ? undefined : logarithmic(x, 20, 3 * ttlMs),
 });
 /** `place` undefined: of all. */
 const some = ({ share, place, isA }: Spot) => ({ share, place: isA ? place : undefined });
 const messagesMs = ({ x }: Spot) => logarithmic(x, 500, 30_000);
 
-function restart({ at, x, y, data, lifeMs, clock, sign, isA, isB, isRare }: Spot) {
+function restart({ at, x, y, data, ttlMs, clock, sign, isA, isB, isRare }: Spot) {
   return {
     /**
      * Those of the last server, a copy or snapshot of `ageMs` ago, or none. `old`: the server before the last comes
@@ -73,7 +73,7 @@ function restart({ at, x, y, data, lifeMs, clock, sign, isA, isB, isRare }: Spot
      */
     data,
     ageMs: Math.min(at, isA ? logarithmic(x, 1, 1_000) : logarithmic(x, 1_000, 90_000)),
-    downMs: logarithmic(y, 1, (isRare ? 2 : 0.8) * lifeMs),
+    downMs: logarithmic(y, 1, (isRare ? 2 : 0.8) * ttlMs),
     /** Connections are closed at once, and refused meanwhile. Otherwise nothing is heard. */
     refuses: isB,
     clockMs: clock === 0 ? 0 : sign * logarithmic(clock, 1, clock > 0.8 ? 180_000 : 3_000),
@@ -84,10 +84,10 @@ function restart({ at, x, y, data, lifeMs, clock, sign, isA, isB, isRare }: Spot
 export const FATES = ['lost', 'answer-lost', 'rejected-before', 'rejected-after', 'late', 'doubled', 'hung'] as const;
 export type Fate = (typeof FATES)[number];
 export type RequestKind = 'sync' | 'compareAndSet';
-const told: { readonly fate?: Fate } = {};
+const undecided: { readonly fate?: Fate } = {};
 
-function lock({ place, x, y, lifeMs }: Spot): { place: number; waitMs: number; holdMs: number; isLast?: true } {
-  return { place, waitMs: Math.round(3 * lifeMs * x), holdMs: logarithmic(y, 1, 2 * lifeMs) };
+function lock({ place, x, y, ttlMs }: Spot): { place: number; waitMs: number; holdMs: number; isLast?: true } {
+  return { place, waitMs: Math.round(3 * ttlMs * x), holdMs: logarithmic(y, 1, 2 * ttlMs) };
 }
 
 const drawn = <P>(weight: number, of: (spot: Spot) => P) => ({ weight, of });
@@ -109,7 +109,7 @@ const FAULTS = {
     ...lasting(100, 4)(spot),
     ...some(spot),
     only: spot.isB ? spot.only : undefined,
-    ...told,
+    ...undecided,
   })),
   hints: drawn(1.5, (spot) => ({ ...some(spot), ms: messagesMs(spot) })),
   /** No messages arrive, and the store says so. */
@@ -171,7 +171,7 @@ const THEMES: readonly Theme[] = [
 function drawEvent([, kinds, failover]: Theme) {
   return fc.record({
     kind: oneOf(...kinds.map((kind) => [FAULTS[kind].weight, fc.constant(kind)] as const)),
-    /** In lives. */
+    /** In TTLs. */
     gap: oneOf([11, between(0, 0.4)], [7, between(0, 2)], [2, between(0, 6)]),
     numbers,
     isFollowed: chance(failover),
@@ -229,7 +229,7 @@ const place = fc.record({
   rate: oneOf([1, fc.constant(1)], [1, between(0.99, 1.01)]),
   /** Of its wall clock. */
   skewMs: oneOf([1, fc.constant(0)], [1, between(-400, 400)]),
-  hasOtherLife: chance(0.2),
+  hasOtherTtl: chance(0.2),
   otherKind: oneOf([3, fc.constant(undefined)], [1, fc.constantFrom('rate' as const, 'interval', 'cron')]),
   isWithoutJob: chance(0.08),
 });
@@ -259,55 +259,55 @@ const storyOf = (theme: Theme) =>
     }),
     places: listOf(place, 2, [3, 4, 6]),
     jobs: listOf(job, 1, [2, 3, 6]),
-    lives: fc.constantFrom('long' as const, 'short', 'short', 'both'),
+    ttls: fc.constantFrom('long' as const, 'short', 'short', 'both'),
     beginMs: oneOf([9, between(2_000, 6_000)], [1, between(20_000, 90_000)]),
     events: listOf(drawEvent(theme), 1, [2, 4, 8, 12]),
   });
 type DrawnStory = Drawn<ReturnType<typeof storyOf>>;
 
-function toStory({ setting, lives, events, beginMs, ...drawn }: DrawnStory) {
+function toStory({ setting, ttls, events, beginMs, ...drawn }: DrawnStory) {
   const jobs = drawn.jobs.map(({ kind, isShort, period, ...job }, index) => {
     /** `lockExpiry`. */
-    const lifeMs = lives === 'short' || (lives === 'both' && isShort) ? SHORT_MS : LONG_MS;
+    const ttlMs = ttls === 'short' || (ttls === 'both' && isShort) ? SHORT_MS : LONG_MS;
     /** Period, or delay. */
     const periodMs = PERIODS_MS[kind][period % PERIODS_MS[kind].length] ?? 0;
-    return { name: `j${index}`, kind, lifeMs, periodMs, ...job };
+    return { name: `j${index}`, kind, ttlMs, periodMs, ...job };
   });
-  const otherLife = { lifeMs: jobs[0]?.lifeMs === SHORT_MS ? LONG_MS : SHORT_MS };
-  const places = drawn.places.map(({ startMs, rate, skewMs, hasOtherLife, otherKind, isWithoutJob }, index) => ({
+  const otherTtl = { ttlMs: jobs[0]?.ttlMs === SHORT_MS ? LONG_MS : SHORT_MS };
+  const places = drawn.places.map(({ startMs, rate, skewMs, hasOtherTtl, otherKind, isWithoutJob }, index) => ({
     rate,
     skewMs,
     startAt: startMs > 0 ? startMs : 3 * index,
     /** What a deploy changes of the first job. */
     other: {
-      ...(lives === 'both' && hasOtherLife && otherLife),
+      ...(ttls === 'both' && hasOtherTtl && otherTtl),
       ...(otherKind !== undefined && { kind: otherKind, periodMs: PERIODS_MS[otherKind][1] ?? 0 }),
     },
     /** A deploy adds this job. */
     lacks: isWithoutJob && jobs.length > 1 && index > 0 ? jobs.at(-1)?.name : undefined,
   }));
-  const lifeMs = lives === 'short' ? SHORT_MS : LONG_MS;
-  const all = { shortestMs: lives === 'long' ? LONG_MS : SHORT_MS, delayMs: setting.delayMs[1] };
+  const ttlMs = ttls === 'short' ? SHORT_MS : LONG_MS;
+  const all = { shortestMs: ttls === 'long' ? LONG_MS : SHORT_MS, delayMs: setting.delayMs[1] };
   let now = beginMs;
   const faults = events.flatMap((event): readonly Fault[] => {
     const { numbers, gap } = event;
-    const { name, lifeMs } = jobs[numbers.job % jobs.length] as JobPlan;
-    now += gap * (jobs[0]?.lifeMs ?? lifeMs);
+    const { name, ttlMs } = jobs[numbers.job % jobs.length] as JobPlan;
+    now += gap * (jobs[0]?.ttlMs ?? ttlMs);
     const [place, other] = [numbers.place % places.length, numbers.other % places.length];
-    return faultsOf(event, { ...numbers, ...all, place, other, name, lifeMs, at: Math.round(10 * now) / 10 });
+    return faultsOf(event, { ...numbers, ...all, place, other, name, ttlMs, at: Math.round(10 * now) / 10 });
   });
 
   // late requests, lost messages and quiet times come to an end; at last one replica takes the lock and stops
   const isLate = faults.some(({ kind }) => kind === 'noise' || kind === 'cut');
-  const calmAt = Math.max(...faults.map(endOf)) + (isLate ? 30_000 : 0) + 12_000 + 2.5 * lifeMs;
-  const last = { at: calmAt, kind: 'lock', place: -1, isLast: true, waitMs: 3 * lifeMs + 3_000, holdMs: 10 } as const;
-  const stop = { at: calmAt + 3 * lifeMs + 4_000, kind: 'stop', place: -1 } as const;
+  const calmAt = Math.max(...faults.map(endOf)) + (isLate ? 30_000 : 0) + 12_000 + 2.5 * ttlMs;
+  const last = { at: calmAt, kind: 'lock', place: -1, isLast: true, waitMs: 3 * ttlMs + 3_000, holdMs: 10 } as const;
+  const stop = { at: calmAt + 3 * ttlMs + 4_000, kind: 'stop', place: -1 } as const;
   const planned: readonly Fault[] = [...faults, last, stop];
   const [hasProxy, timeoutMs] = [setting.hasProxy && !setting.isHidden, all.shortestMs === SHORT_MS ? 200 : 1_500];
   // with short leases they would send too many heartbeats
-  const webs = lives === 'short' ? 0 : setting.webs;
+  const webs = ttls === 'short' ? 0 : setting.webs;
   const observerMs = setting.observerMs * (all.shortestMs === SHORT_MS ? 50 : 200);
-  const planOfAll = { ...setting, webs, observerMs, places, jobs, lifeMs, timeoutMs, hasProxy };
+  const planOfAll = { ...setting, webs, observerMs, places, jobs, ttlMs, timeoutMs, hasProxy };
   return { setting: planOfAll, faults: planned, endMs: stop.at + 10_000 };
 }
 

@@ -25,7 +25,7 @@ export class World extends ManualClock {
   /** Meanwhile connections are refused. Otherwise nothing is heard. */
   refuses = true;
   /** Counts the restarts of the server. */
-  life = 0;
+  restarts = 0;
   /** A proxy keeps what has been sent, and the next server gets it. */
   readonly heldByProxy: (() => void)[] = [];
   stalledUntil = 0;

@@ -27,21 +27,21 @@ const JOBS: readonly Partial<JobPlan>[] = [
   { kind: 'interval', periodMs: 300 },
 ];
 
-interface Told {
-  readonly lifeMs?: number;
+interface WrittenStory {
+  readonly ttlMs?: number;
   /** Of the jobs, over and over. */
-  readonly lives?: readonly number[];
+  readonly ttls?: readonly number[];
   readonly places?: readonly Partial<PlacePlan>[];
   readonly faults: readonly Fault[];
 }
 
-/** Two replicas and four jobs, with nothing in between that is not told. */
-function story({ lifeMs = 10_000, lives = [lifeMs], places = [{}, {}], faults }: Told): Story {
+/** Two replicas and four jobs, with nothing in between that is not written. */
+function story({ ttlMs = 10_000, ttls = [ttlMs], places = [{}, {}], faults }: WrittenStory): Story {
   const setting = {
     ...CALM,
-    lifeMs,
-    timeoutMs: Math.min(1_500, lifeMs / 4),
-    jobs: JOBS.map((job, n) => ({ ...JOB, name: `j${n}`, lifeMs: lives[n % lives.length] ?? lifeMs, ...job })),
+    ttlMs,
+    timeoutMs: Math.min(1_500, ttlMs / 4),
+    jobs: JOBS.map((job, n) => ({ ...JOB, name: `j${n}`, ttlMs: ttls[n % ttls.length] ?? ttlMs, ...job })),
     places: places.map((place, n) => ({ ...PLACE, startAt: 3 * n, ...place })),
   };
   return { setting, faults, endMs: Math.max(...faults.map(endOf)) + 60_000 };
@@ -60,19 +60,19 @@ const stepDown = (at: number, place: number): readonly Fault[] =>
 const ALL_WRITES = { share: 1, place: undefined, only: 'compareAndSet' } as const;
 
 /** Found in an earlier design of the core: in the end no replica ran the last job. */
-const LEADERLESS: Record<string, Told> = {
+const LEADERLESS: Record<string, WrittenStory> = {
   'all data are lost twice, and then nothing is heard of the store for 10 s': {
     places: [{}, { skewMs: 15_000 }],
-    lives: [10_000, 3_000, 3_000, 10_000],
+    ttls: [10_000, 3_000, 3_000, 10_000],
     faults: [flush(4_213), restart(6_444, 0, 10, { data: 'none' }), { at: 16_194, kind: 'stall', ms: 9_838 }],
   },
   'all data are lost, then those of 5 s, and a replica is replaced': {
-    lifeMs: 3_000,
+    ttlMs: 3_000,
     places: [{ skewMs: DAY_MS }, {}, { skewMs: -DAY_MS }],
     faults: [flush(2_518), restart(14_916, 4_590, 10), stop(17_501, 1, 3_086)],
   },
   'a replica steps down, data are lost twice, and another is replaced': {
-    lifeMs: 800,
+    ttlMs: 800,
     places: [{ skewMs: DAY_MS }, { skewMs: -DAY_MS }],
     faults: [...stepDown(3_245, 1), flush(4_529), restart(6_726, 1_814, 300), stop(8_072, 0, 1_071)],
   },
@@ -85,13 +85,13 @@ const LEADERLESS: Record<string, Told> = {
     ],
   },
   'a failover, a replica that is replaced meanwhile, and a failover again': {
-    lives: [3_000, 10_000, 10_000, 10_000],
+    ttls: [3_000, 10_000, 10_000, 10_000],
     places: [{ rate: 1.0015 }, { rate: 1.0017, skewMs: -20_000 }, { rate: 0.9985, skewMs: -700 }],
     faults: [restart(8_246, 313, 5_000), stop(14_255, 1, 4_705), restart(19_948, 1, 2_438)],
   },
-  'data of 2.5 s are lost, and the leader goes: it is told to, blocked, and crashes': {
-    lifeMs: 800,
-    lives: [800, 3_000],
+  'data of 2.5 s are lost, and the leader goes: it is asked to, blocked, and crashes': {
+    ttlMs: 800,
+    ttls: [800, 3_000],
     places: [{ skewMs: DAY_MS }, {}, { skewMs: -700 }, { skewMs: -700 }],
     faults: [
       restart(7_903, 2_530, 10, { refuses: false }),
@@ -109,7 +109,7 @@ const LEADERLESS: Record<string, Told> = {
     ],
   },
   'no write is carried out while all replicas are replaced, and all leases are deleted': {
-    lifeMs: 800,
+    ttlMs: 800,
     places: [{}, { skewMs: -DAY_MS }, {}],
     faults: [
       { at: 4_919, kind: 'noise', ms: 1_375, ...ALL_WRITES, fate: 'rejected-before' },
@@ -124,7 +124,7 @@ const LEADERLESS: Record<string, Told> = {
   },
 };
 
-const RARE: Record<string, Told> = {
+const RARE: Record<string, WrittenStory> = {
   'a cron job is of another kind for a while, and the clock of the store is set back': {
     places: [{ other: { kind: 'cron', periodMs: 1_000 } }, {}],
     faults: [{ at: 30_000, kind: 'jump', byMs: -20_000 }, stop(31_000, 0, 500), stop(33_000, 1, 500)],
@@ -141,8 +141,8 @@ const RARE: Record<string, Told> = {
 };
 
 describe('The core keeps every rule when', () => {
-  it.each(Object.entries({ ...LEADERLESS, ...RARE }))('%s', async (_what, told) => {
-    const { rules } = await new World(story(told)).play();
-    expect(rules.violation && (await inWords(story(told)))).toBeUndefined();
+  it.each(Object.entries({ ...LEADERLESS, ...RARE }))('%s', async (_what, written) => {
+    const { rules } = await new World(story(written)).play();
+    expect(rules.violation && (await inWords(story(written)))).toBeUndefined();
   });
 });
