@@ -273,6 +273,20 @@ describe('SQLite', () => {
     expect([incarnation.id === before.id, incarnation.isFirst]).toEqual([false, false]);
   });
 
+  it.each(['nothing', 'a record'])('goes on after a checkpoint that empties -wal, and %s in it', async (written) => {
+    const file = newFile();
+    const { store, disconnected } = await listen(file);
+    const a = new SuiteClient(store);
+    const { incarnation: before } = await a.sync({ isNewcomer: true, grant: [A] });
+    const old = await a.put('"old"');
+    await using other = await openElsewhere(file);
+    await other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    if (written === 'a record') await other.exec("UPDATE singleton_job_records SET value = '2'");
+    const { incarnation, records } = await a.sync({ renew: [A], read: [NAME] });
+    expect(records).toMatchObject([written === 'nothing' ? old : { value: '2' }]);
+    expect([incarnation, disconnected]).toEqual([before, []]);
+  });
+
   it('answers again after -wal was made empty, also beside an idle session', async () => {
     const file = newFile();
     const idle = open(new SqliteStore({ connection: `sqlite:${file}`, projectName: 'shop', subscribes: false }));

@@ -221,8 +221,21 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
     // no other process would see what is written; while a file is open, no other one has its inode
     if (now.inode !== before?.inode) throw new Error(`the file ${path} was deleted or replaced`);
     // with a hole in it, a log would overwrite the file with nothing
-    if (path.endsWith('-wal') && now.size < before.size) throw new Error(`the file ${path} was truncated`);
+    if (path.endsWith('-wal') && now.size < before.size && !this.#isWhole())
+      throw new Error(`the file ${path} was truncated`);
     this.#files.set(path, now);
+  }
+
+  /** After a checkpoint of another program, which may shorten the log, all is in the file. */
+  #isWhole(): boolean {
+    try {
+      // forgets what was read before
+      this.#database.prepare('PRAGMA shrink_memory').all();
+      const [found] = this.#database.prepare('PRAGMA quick_check').all();
+      return found?.['quick_check'] === 'ok';
+    } catch {
+      return false;
+    }
   }
 
   #watch(file: string): void {
