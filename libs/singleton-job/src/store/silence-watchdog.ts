@@ -35,3 +35,23 @@ export function watchSilence<T>(answer: Promise<T>, { stream, answerTimeoutMs, s
     clearImmediate(turn);
   });
 }
+
+interface Connecting {
+  readonly answerTimeoutMs: () => number;
+  readonly lost: (reason: Error) => void;
+}
+
+/**
+ * The same for an attempt to connect, on its first socket: TLS puts another one in its place, which counts no bytes of
+ * its handshake. That it is open is news too.
+ */
+export function watchConnect<T>(answer: Promise<T>, socket: Stream, parts: Connecting): Promise<T> {
+  return watchSilence(answer, {
+    stream: () => ({ bytesRead: socket.bytesRead + Number(socket.connecting !== true) }),
+    answerTimeoutMs: parts.answerTimeoutMs,
+    // no time-out of a statement: it leaves nothing on the server
+    silent: ({ message }) => {
+      parts.lost(new Error(message));
+    },
+  });
+}

@@ -22,7 +22,7 @@ export interface MysqlConfig {
   readonly database?: string | undefined;
   /** As in `mysql2`: options of TLS, or the name of a profile such as `'Amazon RDS'`. @default no TLS */
   readonly ssl?: string | TlsOptions | undefined;
-  /** How long it may take to connect, at most a third of `lockExpiry`. @default a quarter of it, 2.5 s at most */
+  /** How long it may take to connect. Each answer of the server has a limit of its own. @default 10_000 */
   readonly connectTimeout?: number | undefined;
 }
 
@@ -58,14 +58,13 @@ export const loadMysql2 = once(async () => {
 });
 
 /** Begins to connect. */
-export async function newClient(connection: MysqlConnectionOptions, minTtlMs: number): Promise<MysqlClient> {
+export async function newClient(connection: MysqlConnectionOptions): Promise<MysqlClient> {
   const mysql2 = await loadMysql2();
   const config: MysqlConfig = typeof connection === 'string' ? { uri: connection } : connection.mysql;
   const { uri } = config;
   return mysql2.createConnection({
     ...config,
     uri: uri && withOwnParameters(uri),
-    connectTimeout: connectLimitMs(config.connectTimeout, minTtlMs),
     multipleStatements: true,
     // the application may have chosen other forms of statements, texts, numbers and dates
     charset: 'utf8mb4',
@@ -85,13 +84,4 @@ export function withOwnParameters(uri: string): string {
   for (const name of [...url.searchParams.keys()])
     if (!['ssl', 'socketPath'].includes(name)) url.searchParams.delete(name);
   return url.href;
-}
-
-/**
- * How long an attempt to connect may take. TLS and a password take six round trips. After an attempt that hangs, a
- * leader has time for another. `timeoutMs`: of the user; 0 or not a number counts as nothing.
- */
-export function connectLimitMs(timeoutMs: unknown, minTtlMs: number): number {
-  const limitMs = Number(timeoutMs);
-  return limitMs > 0 ? Math.min(limitMs, minTtlMs / 3) : Math.min(2_500, minTtlMs / 4);
 }

@@ -1,5 +1,5 @@
 import { type Address } from '../first-answer.js';
-import { watchSilence } from '../silence-watchdog.js';
+import { watchConnect, watchSilence } from '../silence-watchdog.js';
 import {
   type Dialect,
   type Query,
@@ -94,7 +94,7 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
   }
 
   async connect(): Promise<void> {
-    await this.client.promise().connect();
+    await watchConnect(this.client.promise().connect(), this.client.stream, this.parts);
     await this.send(...SETTINGS);
     this.#server = await this.parts.prepare(this.send);
   }

@@ -27,7 +27,7 @@ export class MysqlStore extends SqlStore<MysqlStoreOptions, MysqlSession> {
   readonly name = 'MySQL';
 
   protected async newSession(lost: OnLost): Promise<MysqlSession> {
-    const client = await newClient(await this.source(), this.minTtlMs);
+    const client = await newClient(await this.source());
     return new MysqlSession(client, { lost, answerTimeoutMs: this.answerTimeoutMs, prepare: this.#prepare.bind(this) });
   }
 

@@ -1,6 +1,6 @@
 import { type OnLost, type Session } from '../connection.js';
 import { type Address } from '../first-answer.js';
-import { watchSilence } from '../silence-watchdog.js';
+import { watchConnect, watchSilence } from '../silence-watchdog.js';
 import { cancelQuery, type PostgresClient, type Row } from './postgres-client.js';
 import { sqlState } from './postgres-errors.js';
 
@@ -41,16 +41,7 @@ export class PostgresSession implements Session {
 
   async connect(): Promise<void> {
     const { client, parts } = this;
-    // TLS puts another one in its place, which counts no bytes of its handshake. That it is open is news too.
-    const socket = client.connection.stream;
-    await watchSilence(client.connect(), {
-      stream: () => ({ bytesRead: socket.bytesRead + Number(socket.connecting !== true) }),
-      answerTimeoutMs: parts.answerTimeoutMs,
-      // no time-out of a statement: it leaves nothing on the server
-      silent: ({ message }) => {
-        parts.lost(new Error(message));
-      },
-    });
+    await watchConnect(client.connect(), client.connection.stream, parts);
     await parts.prepare(this);
   }
 
