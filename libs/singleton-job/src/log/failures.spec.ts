@@ -2,53 +2,75 @@ import { describe, expect, it } from '@jest/globals';
 import { Failures } from './failures.js';
 
 const MINUTE = 60_000;
-const TIMEOUT = new Error('timeout');
 
 function setup() {
   const failures = new Failures();
+  const run = (atMs: number) => ({ job: 'report', startedAt: new Date(atMs), durationMs: 0 });
   /** `* ` marks a line with a stack. */
-  const fails = (atMs: number, error: unknown = TIMEOUT): string | undefined => {
-    const scheduledAt = new Date(atMs);
-    const run = {
-      kind: 'fixed-rate',
-      cause: 'schedule',
-      fencingToken: 1,
-      scheduledAt,
-      startedAt: scheduledAt,
-    } as const;
-    const line = failures.failed({ job: 'report', ...run, durationMs: 0, error });
-    return line && (line.stack === undefined ? '' : '* ') + line.text;
+  const fails = (atMs: number, how = 'timeout'): string | undefined => {
+    const line = failures.failed(run(atMs), how);
+    return line && `${line.hasStack ? '* ' : ''}failed${line.times}`;
   };
-  return { failures, fails };
+  const succeeds = (atMs: number) => failures.succeeded(run(atMs));
+  return { fails, succeeds };
 }
 
 describe('A job that fails', () => {
   it('at each tick of an hour has a line with its stack, then one after 1, 2, 4 … minutes, and one at its end', () => {
-    const { failures, fails } = setup();
+    const { fails, succeeds } = setup();
     const lines: string[] = [];
     for (let at = 0; at < 60 * MINUTE; at += 500) {
       const line = fails(at);
       if (line !== undefined) lines.push(line);
     }
     expect(lines).toEqual([
-      '* failed after 0 ms: timeout',
-      'failed after 0 ms, 121 times in a row within 60.0 s: timeout',
-      'failed after 0 ms, 241 times in a row within 120.0 s: timeout',
-      'failed after 0 ms, 481 times in a row within 240.0 s: timeout',
-      'failed after 0 ms, 961 times in a row within 480.0 s: timeout',
-      'failed after 0 ms, 1921 times in a row within 960.0 s: timeout',
-      'failed after 0 ms, 3841 times in a row within 1920.0 s: timeout',
+      '* failed',
+      'failed, 121 times within 60.0 s',
+      'failed, 241 times within 120.0 s',
+      'failed, 481 times within 240.0 s',
+      'failed, 961 times within 480.0 s',
+      'failed, 1921 times within 960.0 s',
+      'failed, 3841 times within 1920.0 s',
     ]);
-    expect(failures.succeeded('report')).toBe('succeeded again, after 7200 failed runs');
-    expect(failures.succeeded('report')).toBeUndefined();
+    expect(succeeds(60 * MINUTE)).toBe('succeeded again, after 7200 failed runs');
+    expect(succeeds(61 * MINUTE)).toBeUndefined();
+  });
+
+  it('and succeeds by turns has no more lines, and one when it has not failed for 10 min', () => {
+    const { fails, succeeds } = setup();
+    const lines: string[] = [];
+    for (let at = 0; at < 60 * MINUTE; at += 500) {
+      const line = at % 1_000 === 0 ? fails(at) : succeeds(at);
+      if (line !== undefined) lines.push(line);
+    }
+    expect(lines).toEqual([
+      '* failed',
+      'succeeded again, after 1 failed run',
+      'failed, 61 times within 60.0 s',
+      'failed, 121 times within 120.0 s',
+      'failed, 241 times within 240.0 s',
+      'failed, 481 times within 480.0 s',
+      'failed, 961 times within 960.0 s',
+      'failed, 1921 times within 1920.0 s',
+    ]);
+    expect(succeeds(69 * MINUTE)).toBeUndefined();
+    expect(succeeds(70 * MINUTE)).toBe('succeeded again, after 3600 failed runs');
+    expect([fails(71 * MINUTE), succeeds(72 * MINUTE)]).toEqual(['* failed', 'succeeded again, after 1 failed run']);
+  });
+
+  it('10 min after its last failure, if it succeeded in between, is in new trouble', () => {
+    const { fails, succeeds } = setup();
+    fails(0);
+    succeeds(MINUTE);
+    expect(fails(10 * MINUTE)).toBe('* failed');
   });
 
   it('in another way has another line with its stack; another number is the same way', () => {
     const { fails } = setup();
-    fails(0, new Error('row 17 is locked'));
-    expect(fails(500, new Error('row 4711 is locked'))).toBeUndefined();
-    expect(fails(1_000, TIMEOUT)).toMatch(/^\* failed after 0 ms, 3 times .*: timeout$/);
-    expect(fails(1_500, new Error('row 17 is locked'))).toBeUndefined();
+    fails(0, 'row 17 is locked');
+    expect(fails(500, 'row 4711 is locked')).toBeUndefined();
+    expect(fails(1_000, 'timeout')).toMatch(/^\* failed, 3 times .*$/);
+    expect(fails(1_500, 'row 17 is locked')).toBeUndefined();
   });
 
   it('once a day has a line with its stack each day', () => {
@@ -61,6 +83,6 @@ describe('A job that fails', () => {
     const { fails } = setup();
     fails(60 * MINUTE);
     const lines = [0, 59_500, MINUTE].map((at) => fails(at));
-    expect(lines).toEqual([undefined, undefined, 'failed after 0 ms, 4 times in a row within 60.0 s: timeout']);
+    expect(lines).toEqual([undefined, undefined, 'failed, 4 times within 60.0 s']);
   });
 });

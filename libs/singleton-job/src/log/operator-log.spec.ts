@@ -161,6 +161,19 @@ describe('The log', () => {
     expect(lines[0]).toMatchSnapshot();
   });
 
+  it('has a line in the first minute for each way in which runs end after their time-out', () => {
+    const { lines, notify } = setup();
+    for (let second = 0; second < 50; second++) {
+      const run = { ...RUN, startedAt: new Date(RUN.startedAt.getTime() + 1_000 * second), durationMs: 500 };
+      if (second % 2 === 0) notify('runCancelled', { ...run, code: 'TIMEOUT' });
+      else notify('runSucceeded', { ...run, abortCode: 'TIMEOUT' });
+    }
+    expect(lines.map((line) => line.slice(0, 37))).toEqual([
+      'warn [myapp:report] was cancelled aft',
+      'warn [myapp:report] succeeded after 5',
+    ]);
+  });
+
   it('has a warning for the first failure of observers at an event, and details for the next', () => {
     const { lines, notify } = setup();
     for (const event of ['runFailed', 'runFailed', 'runSlow'] as const)

@@ -120,23 +120,36 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
     },
 
     runFailed: (event) => {
-      const line = failures.failed(event);
-      if (line !== undefined) sink.error(named(line.text, event.job), line.stack);
+      const { job, durationMs, error } = event;
+      const message = describeError(error);
+      const line = failures.failed(event, message);
+      if (line === undefined) return;
+      const text = `failed after ${showDuration(durationMs)}${line.times}: ${message}`;
+      sink.error(named(text, job), line.hasStack ? stackOf(error) : undefined);
     },
 
-    runSucceeded: ({ job, durationMs, abortCode }) => {
-      const recovered = failures.succeeded(job);
-      if (recovered !== undefined) log(recovered, job);
-      if (abortCode !== 'TIMEOUT') return;
+    runSucceeded: (event) => {
+      const { job, durationMs, abortCode } = event;
+      if (abortCode !== 'TIMEOUT') {
+        const recovered = failures.succeeded(event);
+        if (recovered !== undefined) log(recovered, job);
+        return;
+      }
+      const line = failures.failed(event, 'succeeded too late');
+      if (line === undefined) return;
       const why = `its signal was aborted (TIMEOUT) before. ${PASS_SIGNAL}, or raise its timeout: a number means milliseconds`;
-      warn(`succeeded after ${showDuration(durationMs)}, and ${why}`, job);
+      warn(`succeeded after ${showDuration(durationMs)}${line.times}, and ${why}`, job);
     },
 
-    runCancelled: ({ job, kind, durationMs, code }) => {
+    runCancelled: (event) => {
+      const { job, kind, durationMs, code } = event;
       // a lost lease has its own line, superseding is what the job asked for, and every @WhileLeader run ends so
       const isExpected = code === 'LEASE_LOST' || code === 'SUPERSEDED' || kind === 'while-leader';
       const write = isExpected ? debug : warn;
-      write(`was cancelled after ${showDuration(durationMs)} (${code}): ${ABORT_REASONS[code]}`, job);
+      // a time-out may come at each tick
+      const times = code === 'TIMEOUT' ? failures.failed(event, 'was cancelled')?.times : '';
+      if (times === undefined) return;
+      write(`was cancelled after ${showDuration(durationMs)}${times} (${code}): ${ABORT_REASONS[code]}`, job);
     },
 
     runSlow: ({ job, elapsedMs, warnAfterMs, abortCode }) => {
