@@ -6,18 +6,19 @@ import { LAYERS } from './eslint.layers.mjs';
 
 const SRC = './libs/singleton-job/src';
 
-const FOLDERS = Object.keys(LAYERS);
+/** Folders, and files at the root. */
+const NAMES = Object.keys(LAYERS);
 
 for (const { name } of readdirSync(SRC, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
-  if (!FOLDERS.includes(name))
+  if (!NAMES.includes(name))
     throw new Error(`${SRC}/${name} is in no layer: say in eslint.layers.mjs what it may import`);
 }
 
-const layerZones = FOLDERS.map((folder) => ({
-  target: `${SRC}/${folder}/**/!(*.spec).ts`,
+const layerZones = NAMES.map((name) => ({
+  target: `${SRC}/${name.endsWith('.ts') ? name : `${name}/**/!(*.spec).ts`}`,
   from: SRC,
-  except: [folder, ...LAYERS[folder]].map((allowed) => `./${allowed}`),
-  message: `${folder}/ may import only ${[...LAYERS[folder], 'itself'].join(', ')} (ARCHITECTURE.md, "Import rule").`,
+  except: [name, ...LAYERS[name]].map((allowed) => `./${allowed}`),
+  message: `${name} may import only ${[...LAYERS[name], 'itself'].join(', ')} (ARCHITECTURE.md, "Import rule").`,
 }));
 
 /** The same rule for the folders around the library. */

@@ -1,4 +1,4 @@
-/** Each folder of the library, from the lowest, and the folders it may import besides itself: the import rule of ARCHITECTURE.md. */
+/** Each folder of the library and the file that puts it together, from the lowest, and what each may import besides itself: the import rule of ARCHITECTURE.md. */
 export const LAYERS = {
   base: [],
   advice: ['base'],
@@ -12,20 +12,19 @@ export const LAYERS = {
   locks: ['base', 'advice', 'store', 'options', 'leadership'],
   runs: ['base', 'store', 'schedule', 'options', 'jobs', 'leadership', 'commands'],
   'heartbeat-thread': ['base', 'store', 'leadership'],
-  control: [
+  control: ['base', 'advice', 'store', 'options', 'jobs', 'leadership', 'commands', 'runs'],
+  'create-services.ts': [
     'base',
-    'advice',
     'log',
     'store',
     'options',
-    'jobs',
     'leadership',
-    'commands',
     'locks',
     'runs',
     'heartbeat-thread',
+    'control',
   ],
-  nest: ['base', 'advice', 'options', 'jobs', 'locks', 'control'],
-  opentelemetry: ['base', 'control'],
-  testing: ['base', 'log', 'store', 'options', 'jobs', 'leadership', 'control', 'nest'],
+  nest: ['base', 'advice', 'options', 'jobs', 'locks', 'control', 'create-services.ts'],
+  opentelemetry: ['base', 'control', 'create-services.ts'],
+  testing: ['base', 'log', 'store', 'options', 'jobs', 'leadership', 'nest', 'create-services.ts'],
 };

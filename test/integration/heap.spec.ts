@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createServices, createStore } from '../../libs/singleton-job/src/control/create-services.js';
+import { createServices, createStore } from '../../libs/singleton-job/src/create-services.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { FaultyServer, ManualClock, MemoryStore } from '../../libs/singleton-job/src/testing/index.js';
 import { footprint, grown } from '../support/footprint.js';

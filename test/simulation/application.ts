@@ -3,7 +3,7 @@ import { type JobObserver } from '../../libs/singleton-job/src/base/events/obser
 import { type Clock } from '../../libs/singleton-job/src/base/time/clock.js';
 import { sleep } from '../../libs/singleton-job/src/base/time/sleep.js';
 import { JobCommands } from '../../libs/singleton-job/src/commands/job-commands.js';
-import { createServices, type Services } from '../../libs/singleton-job/src/control/create-services.js';
+import { createServices, type Services } from '../../libs/singleton-job/src/create-services.js';
 import { HeartbeatThreadSender } from '../../libs/singleton-job/src/heartbeat-thread/heartbeat-thread-sender.js';
 import { type JobRun } from '../../libs/singleton-job/src/jobs/job-run.js';
 import { type Job } from '../../libs/singleton-job/src/jobs/job.js';

@@ -1,5 +1,5 @@
 import { SystemClock } from '../../../libs/singleton-job/src/base/time/system-clock.js';
-import { createReplicaId, createServices } from '../../../libs/singleton-job/src/control/create-services.js';
+import { createReplicaId, createServices } from '../../../libs/singleton-job/src/create-services.js';
 import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
 import { resolveOptions } from '../../../libs/singleton-job/src/options/resolve-options.js';
 import { type JobPool } from '../../../libs/singleton-job/src/runs/job-pool.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { job } from '../../../../test/support/job.js';
-import { type Services } from '../control/create-services.js';
+import { type Services } from '../create-services.js';
 import { watchInitialisation, watchShutdownHooks } from './late-warnings.js';
 
 type JobEntry = Pick<Services['pool']['jobs'][number], 'job' | 'election'>;

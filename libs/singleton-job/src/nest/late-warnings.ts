@@ -1,5 +1,5 @@
 import { showDuration } from '../base/text/duration.js';
-import { type Services } from '../control/create-services.js';
+import { type Services } from '../create-services.js';
 
 /** `app.enableShutdownHooks()` may come after `app.listen()`. */
 const LOOK_AFTER_MS = 5_000;

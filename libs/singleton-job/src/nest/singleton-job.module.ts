@@ -18,9 +18,9 @@ import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.e
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { isClass, isObject } from '../base/text/describe-value.js';
 import { detached } from '../base/time/detached.js';
-import { createServices, createStore, type Services, SERVICES } from '../control/create-services.js';
 import { SingletonJobRegistry } from '../control/job-registry.js';
 import { SingletonJobHealth } from '../control/singleton-job-health.js';
+import { createServices, createStore, type Services, SERVICES } from '../create-services.js';
 import { type Job } from '../jobs/job.js';
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/connection/describe-connection.js';

@@ -1,7 +1,7 @@
 import { type DynamicModule, Inject, Logger, Module, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { createNoopMeter, metrics, trace, type TracerProvider } from '@opentelemetry/api';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { type Services, SERVICES } from '../control/create-services.js';
+import { type Services, SERVICES } from '../create-services.js';
 import { metricsObserver } from './metrics-observer.js';
 import { OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } from './open-telemetry.options.js';
 import { spanInterceptor } from './span-interceptor.js';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { setTimeout as delay } from 'node:timers/promises';
 import { job } from '../../../../test/support/job.js';
 import { type JobObserver } from '../base/events/observer.js';
-import { createServices, createStore, type Services } from '../control/create-services.js';
+import { createServices, createStore, type Services } from '../create-services.js';
 import { type JobRun } from '../jobs/job-run.js';
 import { resolveOptions } from '../options/resolve-options.js';
 import { cron } from '../schedule/cron/cron.js';

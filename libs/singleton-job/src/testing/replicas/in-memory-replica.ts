@@ -1,4 +1,4 @@
-import { createServices, type Services } from '../../control/create-services.js';
+import { createServices, type Services } from '../../create-services.js';
 import { type LogSink } from '../../log/operator-log.js';
 import { type ResolvedOptions, resolveOptions } from '../../options/resolve-options.js';
 import { type SingletonJobOptions } from '../../options/singleton-job.options.js';

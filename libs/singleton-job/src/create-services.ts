@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { type JobObserver, notifyAll } from '../base/events/observer.js';
-import { type RunInterceptor } from '../base/events/run-interceptor.js';
-import { type Clock } from '../base/time/clock.js';
-import { InProcessClock, SystemClock } from '../base/time/system-clock.js';
-import { HeartbeatThread } from '../heartbeat-thread/heartbeat-thread.js';
-import { type HeartbeatThreadPort } from '../leadership/heartbeat-thread-link.js';
-import { Replica } from '../leadership/replica.js';
-import { LockService } from '../locks/lock.service.js';
-import { type LogSink, operatorLog } from '../log/operator-log.js';
-import { describeStore } from '../options/connection/describe-connection.js';
-import { type ResolvedOptions } from '../options/resolve-options.js';
-import { JobPool } from '../runs/job-pool.js';
-import { MemoryServer, MemoryStore } from '../store/memory.js';
-import { openStore, type StoreOptions } from '../store/open-store.js';
-import { type Store } from '../store/store.js';
-import { fakeTimersHint } from './fake-timers-hint.js';
-import { SingletonJobRegistry } from './job-registry.js';
-import { JobStatistics } from './job-statistics.js';
-import { SingletonJobHealth } from './singleton-job-health.js';
+import { type JobObserver, notifyAll } from './base/events/observer.js';
+import { type RunInterceptor } from './base/events/run-interceptor.js';
+import { type Clock } from './base/time/clock.js';
+import { InProcessClock, SystemClock } from './base/time/system-clock.js';
+import { fakeTimersHint } from './control/fake-timers-hint.js';
+import { SingletonJobRegistry } from './control/job-registry.js';
+import { JobStatistics } from './control/job-statistics.js';
+import { SingletonJobHealth } from './control/singleton-job-health.js';
+import { HeartbeatThread } from './heartbeat-thread/heartbeat-thread.js';
+import { type HeartbeatThreadPort } from './leadership/heartbeat-thread-link.js';
+import { Replica } from './leadership/replica.js';
+import { LockService } from './locks/lock.service.js';
+import { type LogSink, operatorLog } from './log/operator-log.js';
+import { describeStore } from './options/connection/describe-connection.js';
+import { type ResolvedOptions } from './options/resolve-options.js';
+import { JobPool } from './runs/job-pool.js';
+import { MemoryServer, MemoryStore } from './store/memory.js';
+import { openStore, type StoreOptions } from './store/open-store.js';
+import { type Store } from './store/store.js';
 
 /** The parts that the module adds, and that a test replaces. */
 interface ServiceParts {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { resolveOptions } from '../options/resolve-options.js';
-import { type Store, type StoreListener } from '../store/store.js';
 import { createReplicaId, createServices, createStore } from './create-services.js';
+import { resolveOptions } from './options/resolve-options.js';
+import { type Store, type StoreListener } from './store/store.js';
 
 describe('A replica', () => {
   it('sends events to the observers of its options at once, and to others once they are added', async () => {
