@@ -18,7 +18,7 @@ import { Outbox } from './writes.js';
 const CLOSE_MS = 500;
 
 /** What a replica is made of. */
-export interface ReplicaParts extends Omit<ContextParts, 'storeName'> {
+interface ReplicaParts extends Omit<ContextParts, 'storeName'> {
   readonly store: Store;
 }
 

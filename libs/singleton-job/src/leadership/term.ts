@@ -14,7 +14,7 @@ const SAVE_MS = 10_000;
 export type TermEnd = 'released' | 'preempted' | 'expired';
 
 /** What a take decides. */
-export interface TermParts {
+interface TermParts {
   /** Name of the record. */
   readonly name: string;
   /** What the record names while this replica leads by it. No other term ever has the same one. */

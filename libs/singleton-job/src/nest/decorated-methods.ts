@@ -21,7 +21,7 @@ export interface ProviderRef {
 }
 
 /** A decorated member of a provider. */
-export interface DecoratedMember<T> {
+interface DecoratedMember<T> {
   /** `Class.member`, or the class alone if it is the one decorated. */
   readonly location: string;
   /** What its decorators have recorded. */

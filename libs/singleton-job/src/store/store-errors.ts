@@ -6,7 +6,7 @@ import { removeSecrets, withoutSecrets } from '../base/text/secrets.js';
 export type Codes = Readonly<Record<'STORE_MISCONFIGURED' | 'STORE_REFUSED_WRITE', readonly RegExp[]>>;
 
 /** A request or an attempt to connect that failed. */
-export interface Failure {
+interface Failure {
   readonly store: string;
   /** Undefined: there is no connection. */
   readonly request: string | undefined;
