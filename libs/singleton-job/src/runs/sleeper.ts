@@ -43,11 +43,14 @@ export class Sleeper {
     if (this.isOver) return Promise.resolve();
     const restMs = Math.min(delayMs, MAX_SLEEP_MS);
     this.#dueMs = this.clock.now() + restMs;
-    return new Promise((resolve) => {
-      this.#resolve = resolve;
-      this.#arm(restMs);
-    });
+    const slept = new Promise<void>(this.#keep);
+    this.#arm(restMs);
+    return slept;
   }
+
+  readonly #keep = (resolve: () => void): void => {
+    this.#resolve = resolve;
+  };
 
   /**
    * A timer may fire early: then it is set again. Rounded down: rounded up, it would be late by up to a millisecond.

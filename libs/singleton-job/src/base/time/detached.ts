@@ -20,5 +20,10 @@ const whereLoaded = new Context();
  */
 export function detached<R>(act: () => R): R {
   // of its own: on Node 20 `enterWith()` would change the context of all calls
-  return whereLoaded.runInAsyncScope(() => new Context().runInAsyncScope(act));
+  return madeDetached(() => new Context()).runInAsyncScope(act);
+}
+
+/** The same for what only makes an async resource, such as a timer: that has a context of its own. */
+export function madeDetached<R>(make: () => R): R {
+  return whereLoaded.runInAsyncScope(make);
 }

@@ -1,5 +1,5 @@
 import { type Clock, type Timer } from './clock.js';
-import { detached } from './detached.js';
+import { madeDetached } from './detached.js';
 
 /** With a longer delay than this, `setTimeout` fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
@@ -30,7 +30,7 @@ export class SystemClock implements Clock {
   }
 
   setTimer(delayMs: number, fire: () => void): Timer {
-    return detached(() => new SystemTimer(delayMs, fire));
+    return madeDetached(() => new SystemTimer(delayMs, fire));
   }
 
   afterIo(): Promise<void> {
