@@ -10,9 +10,11 @@ import { type Job } from '../jobs/job.js';
  * @throws Error for work that was not done
  */
 export async function perform(job: Job, run: JobRun): Promise<unknown> {
-  const returned: unknown = await job.invoke(run);
-  // most jobs return nothing
-  if (returned === undefined) return undefined;
+  return finish(await job.invoke(run), job, run);
+}
+
+/** The same for what the method has returned. */
+export function finish(returned: unknown, job: Job, run: JobRun): unknown {
   if (isObservable(returned)) return completed(returned, run.signal);
   return refuseUndone(returned, `the method of job '${job.name}'`);
 }

@@ -12,7 +12,7 @@ import { type Replica } from '../leadership/replica.js';
 import { type TermHandle } from '../leadership/term.js';
 import { replicaOf } from '../store/lease-id.js';
 import { intercept } from './intercept.js';
-import { perform } from './perform.js';
+import { finish, perform } from './perform.js';
 
 /** A run of `@WhileLeader` that has not ended so long after its signal is reported. */
 const SETTLE_LIMIT_MS = 10_000;
@@ -63,6 +63,7 @@ export class Run extends JobRun {
   /** Why the signal has fired. Undefined: it has not. */
   abortCode: RunAbortCode | undefined;
   readonly #parts: RunnerParts;
+  readonly #onEnd: (run: Run) => void;
   readonly #term: TermHandle;
   /** What the record of the job gets of it. */
   readonly #record: RunRecord;
@@ -75,7 +76,12 @@ export class Run extends JobRun {
   /** How often it was reported as slow: once, and once more after its abort. */
   #slowReports = 0;
 
-  constructor(parts: RunnerParts, { term, cause, scheduledAt, record, crashes, missed = null }: RunStart) {
+  constructor(
+    parts: RunnerParts,
+    { term, cause, scheduledAt, record, crashes, missed = null }: RunStart,
+    /** Called when it has ended. */
+    onEnd: (run: Run) => void,
+  ) {
     const { job, clock } = parts;
     const startedMs = clock.now();
     super({
@@ -88,6 +94,7 @@ export class Run extends JobRun {
     });
     this.missed = missed;
     this.#parts = parts;
+    this.#onEnd = onEnd;
     this.#term = term;
     this.#record = record ?? runRecordOf(term, crashes === undefined ? {} : { crashes });
     this.#isWritten = record !== undefined;
@@ -142,32 +149,48 @@ export class Run extends JobRun {
     const { job, clock, notify, interceptors } = this.#parts;
     notify('runStarted', this.info);
     if (job.timeoutMs !== undefined) this.#timeout = clock.setTimer(job.timeoutMs, this.abort.bind(this, 'TIMEOUT'));
-    let message: string | undefined;
     try {
       // the lease may have ended while observers of runStarted were called
       this.assertLeader();
       this.wasCalled = true;
-      if (interceptors.length === 0) await perform(job, this);
-      else await intercept(interceptors, this, perform.bind(undefined, job));
-      this.outcome = 'succeeded';
-      const { abortCode } = this;
-      notify('runSucceeded', abortCode === undefined ? this.#ended() : { ...this.#ended(), abortCode });
-    } catch (thrown: unknown) {
-      const error = thrown ?? new Error(`${job.location} threw ${String(thrown)}: throw an Error, which has a stack`);
-      // the clocks show the deadline before a timer can fire the signal
-      if (this.wasRefused) this.abort('LEASE_LOST');
-      // a job that rejects after its signal fired was cancelled and did not fail
-      if (this.abortCode === undefined) {
-        this.outcome = 'failed';
-        message = describeError(error, MAX_ERROR_LENGTH);
-        notify('runFailed', { ...this.#ended(), error });
-      } else {
-        this.outcome = 'cancelled';
-        notify('runCancelled', { ...this.#ended(), code: this.abortCode });
+      if (interceptors.length > 0) await intercept(interceptors, this, perform.bind(undefined, job));
+      else {
+        const returned = await job.invoke(this);
+        // most jobs return nothing: no second promise for them
+        if (returned !== undefined) await finish(returned, job, this);
       }
+      this.#succeed();
+    } catch (thrown: unknown) {
+      this.#fail(thrown ?? new Error(`${job.location} threw ${String(thrown)}: throw an Error, which has a stack`));
     }
     this.#timeout?.cancel();
-    const error = message !== undefined && { error: message };
+    this.#onEnd(this);
+  }
+
+  #succeed(): void {
+    const { abortCode } = this;
+    this.outcome = 'succeeded';
+    this.#parts.notify('runSucceeded', abortCode === undefined ? this.#ended() : { ...this.#ended(), abortCode });
+    this.#writeEnd();
+  }
+
+  #fail(error: unknown): void {
+    const { notify } = this.#parts;
+    // the clocks show the deadline before a timer can fire the signal
+    if (this.wasRefused) this.abort('LEASE_LOST');
+    // a job that rejects after its signal fired was cancelled and did not fail
+    if (this.abortCode === undefined) {
+      this.outcome = 'failed';
+      notify('runFailed', { ...this.#ended(), error });
+      this.#writeEnd({ error: describeError(error, MAX_ERROR_LENGTH) });
+    } else {
+      this.outcome = 'cancelled';
+      notify('runCancelled', { ...this.#ended(), code: this.abortCode });
+      this.#writeEnd();
+    }
+  }
+
+  #writeEnd(error?: Pick<RunRecord, 'error'>): void {
     // no literal of each run begins with a spread and adds to it: V8 gives each such object hidden classes of its own,
     // and frees them late
     this.#write({ endedAt: this.#term.storeNowAtMost(), outcome: this.outcome, ...error, ...this.#record });

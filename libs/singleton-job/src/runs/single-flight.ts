@@ -60,24 +60,23 @@ export class SingleFlight {
 
   /** Starts a run, in an async context of its own. None may be in flight. */
   start(start: RunStart, context: RunInContext = detached): void {
-    context(() => {
-      this.#start(start);
-    });
+    this.inFlight = new Run(this.parts, start, this.#ended);
+    context(this.#begin);
   }
 
-  #start(start: RunStart): void {
-    const run = new Run(this.parts, start);
-    this.inFlight = run;
-    void run.begin().then(() => {
-      this.inFlight = undefined;
-      if (run.wasCalled && run.endedAtMs !== undefined) {
-        this.endedAtMs = run.endedAtMs;
-        if (run.outcome === 'failed') this.failures = run.elapsedMs < HEALTHY_RUN_MS ? this.failures + 1 : 1;
-        else if (run.abortCode === undefined) this.failures = 0;
-      }
-      this.#settle();
-    });
-  }
+  readonly #begin = (): void => {
+    void this.inFlight?.begin();
+  };
+
+  readonly #ended = (run: Run): void => {
+    this.inFlight = undefined;
+    if (run.wasCalled && run.endedAtMs !== undefined) {
+      this.endedAtMs = run.endedAtMs;
+      if (run.outcome === 'failed') this.failures = run.elapsedMs < HEALTHY_RUN_MS ? this.failures + 1 : 1;
+      else if (run.abortCode === undefined) this.failures = 0;
+    }
+    this.#settle();
+  };
 
   #settle(): void {
     if (this.isBusy) return;
