@@ -116,7 +116,8 @@ export class Application {
     const runner = this.runners.get(name);
     if (runner === undefined) return;
     const election = runner.election ?? this.services.replica.electionFor(runner);
-    this.#sent += 1;
+    // a pause is no command
+    if (kind === 'trigger' || kind === 'stepDown') this.#sent += 1;
     const call = world.rules.asked(`${process.id}#${this.#sent}`, kind, jobRecord(name));
     try {
       const result = await this.#commands[kind](election);

@@ -133,27 +133,32 @@ export class TestCandidate implements Candidate {
     return { ...command, outcome: 'stepped-down' };
   }
 
-  pause(): Promise<string | undefined> {
-    return this.election.edit<string>({
-      resultOf: ({ pausedAt }) => (pausedAt === undefined ? undefined : 'paused'),
+  pause(): Promise<boolean> {
+    return this.election.edit({
+      isDone: ({ pausedAt }) => pausedAt !== undefined,
       change: (record) => ({ ...record, pausedAt: 1 }),
     });
   }
 
-  resume(): Promise<string | undefined> {
-    return this.election.edit<string>({
-      resultOf: ({ pausedAt }) => (pausedAt === undefined ? 'resumed' : undefined),
+  resume(): Promise<boolean> {
+    return this.election.edit({
+      isDone: ({ pausedAt }) => pausedAt === undefined,
       change: (record) => ({ ...record, pausedAt: undefined }),
     });
   }
 
   /** Sends a command, and resolves to its outcome. */
-  command(id: string, action: Command['action']): Promise<string | undefined> {
-    return this.election.edit<string>({
-      resultOf: ({ command }) => (command?.id === id ? command.outcome : undefined),
+  async command(id: string, action: Command['action']): Promise<string | undefined> {
+    let outcome: string | undefined;
+    await this.election.edit({
+      isDone: ({ command }) => {
+        outcome = command?.id === id ? command.outcome : undefined;
+        return outcome !== undefined;
+      },
       change: (record, until) =>
         record.command?.id === id ? undefined : { ...record, command: { id, action, until } },
     });
+    return outcome;
   }
 }
 

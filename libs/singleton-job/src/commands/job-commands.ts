@@ -1,20 +1,20 @@
 import { asStoreError, StoreError, unreadable } from '../base/errors/store.error.js';
-import { type Edit } from '../leadership/edit.js';
+import { isSettled } from '../leadership/decide.js';
 import { type Election } from '../leadership/election.js';
-import { labelOf } from '../leadership/record.js';
+import { type RecordEdit } from '../leadership/record-edits.js';
+import { type Command, labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { keepContext } from './caller-context.js';
-import { CommandEdit, PauseEdit, type SteeringEdit } from './record-edits.js';
+import { PendingCommand } from './pending-command.js';
 import { type StepDownResult, type TriggerResult } from './results.js';
 
 const NO_REPLY = new StoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 
 /**
- * Steers the leader of a job by writes on the record of the job. Each call ends within 2 s, and no write of it is
- * carried out later.
+ * Steers jobs by writes on their records. Each call ends within 2 s, and no write of it is carried out later.
  */
 export class JobCommands {
-  #edits = 0;
+  #sent = 0;
 
   constructor(private readonly replica: Replica) {}
 
@@ -24,12 +24,12 @@ export class JobCommands {
    * @throws StoreError when the record cannot be read, or the store denied the request
    */
   async trigger(election: Election): Promise<TriggerResult> {
-    const edit = new CommandEdit(...this.#about(election, 'triggered'));
-    const { outcome, by = null, record = {} } = (await keepContext(edit.id, () => this.#edit(edit))) ?? {};
+    const command = this.#command('trigger', election);
+    await keepContext(command.id, () => this.#edit(election, command));
+    const { outcome, by, record: { run, fencingToken } = {} } = command;
     const leader = election.leader ?? null;
     if (outcome === 'paused') return { started: false, reason: 'paused', leader, by: this.replica.id };
-    if (by === null) return { started: false, reason: this.#whyNot(edit), leader, by };
-    const { run, fencingToken } = record;
+    if (by === null) return { started: false, reason: this.#whyNot(election, command, 'triggered'), leader, by };
     if (outcome === 'started' && run !== undefined && fencingToken !== undefined)
       return { started: true, fencingToken, startedAt: new Date(run.startedAt).toISOString(), by };
     return { started: false, reason: outcome === 'running' ? 'running' : 'lease-unconfirmed', leader: by, by };
@@ -41,51 +41,64 @@ export class JobCommands {
    * @throws StoreError when the record cannot be read, or the store denied the request
    */
   async stepDown(election: Election): Promise<StepDownResult> {
-    const edit = new CommandEdit(...this.#about(election, 'released'));
-    const { by = null } = (await this.#edit(edit)) ?? {};
-    return by === null ? { steppedDown: false, reason: this.#whyNot(edit), by } : { steppedDown: true, by };
+    const command = this.#command('step-down', election);
+    await this.#edit(election, command);
+    const { by } = command;
+    if (by !== null) return { steppedDown: true, by };
+    return { steppedDown: false, reason: this.#whyNot(election, command, 'released'), by };
   }
 
   /** @throws StoreError when the store has not confirmed it */
   pause(election: Election): Promise<void> {
-    return this.#store(new PauseEdit(...this.#about(election, 'paused')));
+    return this.#setPaused(election, true);
   }
 
   /** @throws StoreError when the store has not confirmed it */
   resume(election: Election): Promise<void> {
-    return this.#store(new PauseEdit(...this.#about(election, 'resumed')));
+    return this.#setPaused(election, false);
   }
 
-  /** What an edit of a job is made with. */
-  #about(election: Election, done: SteeringEdit['done']): ConstructorParameters<typeof SteeringEdit> {
+  /** Every replica sees it in the record, so no leader is asked. */
+  async #setPaused(election: Election, isPaused: boolean): Promise<void> {
+    const { storeView } = this.replica.context;
+    let wasSent = false;
+    const isStored = await this.#edit(election, {
+      isDone: (record) => (record.pausedAt !== undefined) === isPaused && isSettled(record, storeView),
+      change: (record) => {
+        wasSent = true;
+        // one that was paused before a restart of the store stays so since then
+        return { ...record, pausedAt: isPaused ? (record.pausedAt ?? storeView.storeNow()) : undefined };
+      },
+    });
+    if (!isStored) throw this.#unconfirmed(election, isPaused ? 'paused' : 'resumed', wasSent);
+  }
+
+  #command(action: Command['action'], election: Election): PendingCommand {
+    const { id, context } = this.replica;
+    this.#sent += 1;
+    return new PendingCommand(`${id}#${this.#sent}`, action, election, context.storeView);
+  }
+
+  /** Whether the record has shown it within 2 s. */
+  async #edit(election: Election, edit: RecordEdit): Promise<boolean> {
     const { replica } = this;
     replica.open();
-    this.#edits += 1;
-    return [election, replica.context.storeView, `${replica.id}#${this.#edits}`, done];
-  }
-
-  async #edit<T>(edit: SteeringEdit & Edit<T>): Promise<T | undefined> {
-    const { replica } = this;
-    const { election } = edit;
-    const result = replica.isClosing ? undefined : await election.edit(edit);
-    if (election.observed.last.isUnreadable !== true) return result;
+    const isDone = !replica.isClosing && (await election.edit(edit));
+    if (election.observed.last.isUnreadable !== true) return isDone;
     throw unreadable(election.name, replica.context.storeName);
   }
 
   /** @throws StoreError when the store denied the request: unlike the other reasons, that needs a person */
-  #whyNot(edit: CommandEdit) {
+  #whyNot(election: Election, { record, wasSent }: PendingCommand, done: string) {
     const { isClosing } = this.replica;
-    const error = this.#unconfirmed(edit);
+    const error = this.#unconfirmed(election, done, wasSent);
     if (!isClosing && error.code !== 'STORE_UNREACHABLE') throw error;
-    if (edit.wasSeen) return 'no-answer';
+    if (record !== undefined) return 'no-answer';
     return isClosing ? 'stopping' : 'unreachable';
   }
 
-  async #store(edit: PauseEdit): Promise<void> {
-    if ((await this.#edit(edit)) === undefined) throw this.#unconfirmed(edit);
-  }
-
-  #unconfirmed({ election, done, wasSent }: SteeringEdit) {
+  /** `done`: what becomes of the job. */
+  #unconfirmed(election: Election, done: string, wasSent: boolean): StoreError {
     const became = wasSent ? `it is not known whether the job was ${done}` : `the job was not ${done}`;
     const failure = wasSent ? election.writer.failure : undefined;
     return unconfirmed(`${labelOf(election.name)}: ${became}`, this.replica, wasSent, failure);

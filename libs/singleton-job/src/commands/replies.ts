@@ -1,5 +1,5 @@
 import { onAbort } from '../base/time/on-abort.js';
-import { COMMAND_MS } from '../leadership/edit.js';
+import { MAX_EDIT_MS } from '../leadership/record-edits.js';
 import { type Command, contains, type JobRecord, type Reply } from '../leadership/record.js';
 import { type TermHandle } from '../leadership/term.js';
 import { type StoreView } from '../leadership/view.js';
@@ -15,7 +15,7 @@ const MAX_IGNORED = 100;
  * the store was set back.
  */
 export function isAwaited({ outcome, until }: Command, view: StoreView): boolean {
-  return outcome === undefined && view.storeNow() < until && until <= view.storeNowAtMost() + COMMAND_MS;
+  return outcome === undefined && view.storeNow() < until && until <= view.storeNowAtMost() + MAX_EDIT_MS;
 }
 
 /**

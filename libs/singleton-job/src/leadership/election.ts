@@ -3,9 +3,9 @@ import { leaseOf } from '../store/lease-id.js';
 import { type Candidate } from './candidate.js';
 import { type LeadershipContext } from './context.js';
 import * as decide from './decide.js';
-import { COMMAND_MS, type Edit, Edits } from './edit.js';
 import { ElectionEvents } from './election-events.js';
 import { type Lease } from './lease.js';
+import { MAX_EDIT_MS, type RecordEdit, RecordEdits } from './record-edits.js';
 import { RecordView } from './record-view.js';
 import { type JobRecord, type ObservedRecord, type Reply } from './record.js';
 import { Term, type TermEnd } from './term.js';
@@ -42,7 +42,7 @@ export class Election {
   /** The write of the record that is under way, and when the next one may leave. */
   readonly writer = new Writer();
   /** What callers of this process want to write into the record. */
-  readonly #edits: Edits;
+  readonly #edits: RecordEdits;
   #events: ElectionEvents;
   /**
    * When this replica takes the record, by the monotonic clock. It is drawn once when the record is found free. So more
@@ -67,7 +67,7 @@ export class Election {
   ) {
     this.name = candidate.name;
     this.observed = new RecordView(context);
-    this.#edits = new Edits(context);
+    this.#edits = new RecordEdits(context);
     this.#events = new ElectionEvents(candidate, context);
   }
 
@@ -102,11 +102,11 @@ export class Election {
     this.enqueue();
   }
 
-  /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
-  edit<T>(edit: Edit<T>): Promise<T | undefined> {
-    const result = this.#edits.add(edit, this.refresh());
+  /** Resolves to whether the record has shown it within 2 s. */
+  edit(edit: RecordEdit): Promise<boolean> {
+    const isDone = this.#edits.add(edit, this.refresh());
     this.enqueue();
-    return result.finally(this.enqueue.bind(this));
+    return isDone.finally(this.enqueue.bind(this));
   }
 
   /** It is reconciled now, or at a time by the monotonic clock. */
@@ -262,7 +262,7 @@ export class Election {
     const change = this.#edits.reconcile(record, this.observed.sequence, this.#canWriteOrWait());
     if (change !== undefined) this.#write(change);
     // it reconciles again also without a message
-    else if (this.#edits.areOpen) heartbeat.requestRead(this.name, clock.now() + COMMAND_MS / 4);
+    else if (this.#edits.areOpen) heartbeat.requestRead(this.name, clock.now() + MAX_EDIT_MS / 4);
     return change !== undefined;
   }
 

@@ -106,7 +106,7 @@ describe('a replica that closes', () => {
     const closed = a.replica.close();
     const edit = a.job.resume();
     await world.clock.advance(500);
-    await expect(Promise.all([closed, edit])).resolves.toEqual([undefined, undefined]);
+    await expect(Promise.all([closed, edit])).resolves.toEqual([undefined, false]);
     expect(world.story).toEqual(['510 a released job: shutdown, not confirmed']);
   });
 
@@ -114,6 +114,6 @@ describe('a replica that closes', () => {
     const a = await world.leader();
     await a.replica.close();
     const late = Promise.all([a.job.pause(), a.job.election.withdraw('unregistered')]);
-    await expect(late).resolves.toEqual([undefined, undefined]);
+    await expect(late).resolves.toEqual([false, undefined]);
   });
 });

@@ -1,0 +1,87 @@
+import { type Clock } from '../base/time/clock.js';
+import { sleep } from '../base/time/sleep.js';
+import { type JobRecord, type ObservedRecord } from './record.js';
+import { type StoreView } from './view.js';
+import { type RecordChange, type WriteAnswer } from './writes.js';
+
+/** How long a caller waits until the record shows what it wants. */
+export const MAX_EDIT_MS = 2_000;
+
+/**
+ * A change of the record that a caller in this process wants: a pause, its end or a command. It looks at the record
+ * until that shows what it waits for, and writes what is missing. So a lost answer, a conflict and a reply of the
+ * leader are the same to it: another look.
+ */
+export interface RecordEdit {
+  /** Whether the record shows what the caller waits for. */
+  isDone(record: JobRecord, revision: number): boolean;
+  /**
+   * What to write: it leaves now. Undefined: nothing, the leader is to reply. By the clock of the store, a write is not
+   * carried out after `until`.
+   */
+  change(record: JobRecord, until: number): JobRecord | undefined;
+  /** Its write on this revision had no answer. */
+  wasUnknown?(revision: number): void;
+}
+
+/** The edits of one record under way. */
+export class RecordEdits {
+  /**
+   * Each decides by answers of a later sequence than `since`. Its caller waits until `cancelAt`, by the monotonic
+   * clock.
+   */
+  readonly #open = new Map<
+    RecordEdit,
+    { readonly since: number; readonly cancelAt: number; readonly close: (isDone: boolean) => void }
+  >();
+
+  constructor(private readonly context: { readonly clock: Clock; readonly storeView: StoreView }) {}
+
+  get areOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** Resolves to whether the record has shown it within 2 s. */
+  async add(edit: RecordEdit, since: number): Promise<boolean> {
+    const { clock } = this.context;
+    const closing = new AbortController();
+    let wasDone = false;
+    const close = (isDone: boolean): void => {
+      this.#open.delete(edit);
+      wasDone = isDone;
+      closing.abort();
+    };
+    this.#open.set(edit, { since, cancelAt: clock.now() + MAX_EDIT_MS, close });
+    await sleep(clock, MAX_EDIT_MS, closing.signal);
+    this.#open.delete(edit);
+    return wasDone;
+  }
+
+  /** Closes those that the record shows as done, and returns what the first of the others has to write. */
+  reconcile(record: ObservedRecord, sequence: number, mayWrite: boolean): RecordChange | undefined {
+    const { clock, storeView } = this.context;
+    const { value = {}, revision, isUnreadable = false } = record;
+    for (const [edit, { since, cancelAt, close }] of this.#open) {
+      if (sequence < since) continue;
+      const isDone = !isUnreadable && edit.isDone(value, revision);
+      // what cannot be read shows nothing, and will not
+      if (isDone || isUnreadable) {
+        close(isDone);
+        continue;
+      }
+      const until = Math.floor(storeView.storeNow() + cancelAt - clock.now());
+      const changed = mayWrite ? edit.change(value, until) : undefined;
+      if (changed === undefined) continue;
+      const settled = ({ failure }: WriteAnswer): void => {
+        if (failure !== undefined) edit.wasUnknown?.(revision);
+      };
+      return { value: { ...changed, commandedIn: storeView.incarnation.id }, until, settled };
+    }
+    return undefined;
+  }
+
+  /** The process ends. */
+  cancelAll(): void {
+    for (const { close } of this.#open.values()) close(false);
+  }
+}
