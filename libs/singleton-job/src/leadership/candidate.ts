@@ -21,7 +21,7 @@ export interface Candidate {
   readonly ttlMs: number;
   /** Its schedule in words, which is compared with that of the leader. Left out: it has none. */
   readonly schedule?: string | undefined;
-  /** Nothing of it runs, and no run is about to start. After a change to true it calls `Election.touch`. */
+  /** Nothing of it runs, and no run is about to start. After a change to true it calls `Election.enqueue`. */
   readonly isIdle: boolean;
   /** The fields that a take writes, made from what earlier leaders left. Left out: none. */
   inherit?(predecessor: Predecessor): LeaderFields;

@@ -77,10 +77,7 @@ export class Term implements TermFacts {
   #unsavedAt = Infinity;
   /** What the last write carries, and when it left. When the record shows it, these saves are done. */
   #sent: { readonly fields: LeaderFields; readonly saves: readonly Save[]; readonly at: number } | undefined;
-  /**
-   * In a new incarnation, until the record has been written again: the deadline from before, and the record as observed
-   * before.
-   */
+  /** See {@link TermFacts}. */
   reclaim: { readonly by: Instant; readonly before: ObservedRecord } | undefined;
   /** Why it is released. Undefined: it is not. */
   release: Release | undefined;
@@ -89,7 +86,10 @@ export class Term implements TermFacts {
   readonly #ending = new AbortController();
   /** Aborts when the term is over, for any reason. */
   readonly signal: AbortSignal;
-  /** Callers of {@link save}, until the record shows their fields. While there is one, a write is due at once. */
+  /**
+   * Callers of {@link claim} and {@link save}, until the record shows their fields. While there is one, a write is due
+   * at once.
+   */
   #saves: readonly Save[] = [];
   /** Callers of {@link untilValid} that wait for the answer to the next sync, or for the end of the term. */
   #waiters: (() => void)[] = [];

@@ -114,8 +114,9 @@ export interface Store {
    * 1. The records are read as of a moment that is not later than that of the leases.
    * 2. If the server is another than the noted one, or none is noted, a request that renews or grants notes the
    *    incarnation. Any other has an empty `id` in its answer. A request that cannot see the server compares nothing.
-   * 3. Leases whose end has passed are removed. One that cannot be removed now is answered with 0 ms, until a TTL
-   *    after its end. A lease that would live longer than its TTL is shortened: the clock was set back.
+   * 3. Leases whose end has passed are removed. One that this request cannot remove, such as a locked one, may be
+   *    answered with 0 ms, until a TTL after its end. A lease that would live longer than its TTL is shortened: the
+   *    clock was set back.
    * 4. It renews the leases that are there, then grants, then revokes. One that it cannot renew is not in the answer.
    * 5. A record that cannot be read is `'unreadable'`, and fails nothing else.
    */

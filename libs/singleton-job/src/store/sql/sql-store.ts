@@ -129,7 +129,8 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
       const notes = keeps && !isOf(found.noted, found.serverId) ? [this.#note(found, dialect, isNewcomer)] : [];
       const ends = new Map(rows.map(({ id, endsAt }) => [id, endsAt]));
       const { time, serverId, noted } = await this.#correct(found, ends, notes, send, dialect);
-      // one that has ended is there only if its row is locked: a renewal under way lasts for one more TTL at most
+      // one that has ended is there only if this request could not remove it: another one has locked its row, or was
+      // faster. A renewal under way lasts for one more TTL at most
       const renewalMs = (id: LeaseId): number => (renew.includes(id) ? 0 : ttlOf(id));
       const living = [...ends].filter(([id, end]) => end > time - renewalMs(id));
       const leases = new Map(living.map(([id, end]) => [id, Math.max(Math.min(end - time, ttlOf(id)), 0)]));
