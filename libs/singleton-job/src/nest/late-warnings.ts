@@ -2,7 +2,9 @@ import { showDuration } from '../base/text/duration.js';
 import { type Services } from '../create-services.js';
 
 /** `app.enableShutdownHooks()` may come after `app.listen()`. */
-const LOOK_AFTER_MS = 5_000;
+const HOOKS_AFTER_MS = 5_000;
+/** Other providers may take long to start, such as one that migrates a database. */
+const INITIALISED_AFTER_MS = 60_000;
 
 const NOT_INITIALISED =
   'the application is not initialised yet, so no job runs. Call app.init() or app.listen(): startAllMicroservices() ' +
@@ -23,7 +25,7 @@ export function watchShutdownHooks(
   logger: WarningLogger,
   host: Host = process,
 ): () => void {
-  return warnLater(logger, host, () => {
+  return warnLater(HOOKS_AFTER_MS, logger, host, () => {
     const expiriesMs = jobs().flatMap(({ job, election }) => (election === undefined ? [] : job.lockExpiryMs));
     if (expiriesMs.length === 0 || host.listenerCount('SIGTERM') > 0) return undefined;
     const expiry = showDuration(Math.max(...expiriesMs));
@@ -35,20 +37,20 @@ export function watchShutdownHooks(
 }
 
 /**
- * Warns if the application is not initialised some seconds after its module was made. The returned function cancels the
+ * Warns if the application is not initialised a minute after its module was made. The returned function cancels the
  * warning.
  */
 export function watchInitialisation(logger: WarningLogger, host: Host = process): () => void {
-  return warnLater(logger, host, () => NOT_INITIALISED);
+  return warnLater(INITIALISED_AFTER_MS, logger, host, () => NOT_INITIALISED);
 }
 
 /** Never in a test runner, which sends no signals, and where many applications are only compiled. */
-function warnLater(logger: WarningLogger, host: Host, message: () => string | undefined): () => void {
+function warnLater(ms: number, logger: WarningLogger, host: Host, message: () => string | undefined): () => void {
   if (isTestRunner(host.env)) return () => undefined;
   const timer = setTimeout(() => {
     const text = message();
     if (text !== undefined) logger.warn(text);
-  }, LOOK_AFTER_MS);
+  }, ms);
   timer.unref();
   return clearTimeout.bind(undefined, timer);
 }
