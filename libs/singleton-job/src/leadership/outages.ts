@@ -13,6 +13,8 @@ interface Trouble {
   readonly beganAt: number;
   /** When the first one of a series began. */
   readonly firstAt: number;
+  /** For how long the store has answered since then. */
+  readonly answeredMs: number;
   /** When it is reported next. */
   remindAt: number;
   /** It was reported since it began, not only the outage before it. */
@@ -69,7 +71,7 @@ export class Outages {
     if (!trouble.isUnreachable) return;
     this.#lastOutage = { ...trouble, endedAt: this.#answeredAt };
     if (!trouble.isReported && !isOtherServer) return;
-    const outageMs = this.#answeredAt - trouble.firstAt;
+    const outageMs = this.#answeredAt - trouble.firstAt - trouble.answeredMs;
     this.notify('storeRecovered', { outageMs, ...(isOtherServer && { hasRestarted: true }) });
   }
 
@@ -100,7 +102,7 @@ export class Outages {
     if (now < trouble.remindAt && !mustExplain && !hasLasted) return;
     trouble.isReported = true;
     trouble.isExplained ||= isExplained;
-    const forMs = now - trouble.firstAt;
+    const forMs = now - trouble.firstAt - trouble.answeredMs;
     trouble.remindAt = nextReminderAt(trouble.firstAt, now);
     if (isUnreachable) this.notify('storeUnreachable', { error, outageMs: forMs });
     else this.notify('requestDenied', { ...(job !== undefined && { job }), error, deniedMs: forMs });
@@ -110,7 +112,8 @@ export class Outages {
     const beganAt = Math.max(since, this.#answeredAt);
     const last = this.#lastOutage;
     if (!isUnreachable || last === undefined || now >= last.endedAt + SAME_OUTAGE_MS)
-      return { isUnreachable, beganAt, firstAt: beganAt, remindAt: now, isReported: false };
-    return { ...last, beganAt, isReported: false };
+      return { isUnreachable, beganAt, firstAt: beganAt, answeredMs: 0, remindAt: now, isReported: false };
+    const answeredMs = last.answeredMs + beganAt - last.endedAt;
+    return { ...last, beganAt, answeredMs, isReported: false };
   }
 }

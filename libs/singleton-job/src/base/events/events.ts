@@ -229,7 +229,7 @@ export interface JobEvents {
   storeUnreachable: {
     /** The failure that showed it. */
     readonly error: StoreError;
-    /** How long the outage has lasted, in milliseconds. 0 when it begins. */
+    /** How long the store has not answered in this outage, in milliseconds. 0 when it begins. */
     readonly outageMs: number;
   };
   /**
@@ -237,7 +237,7 @@ export interface JobEvents {
    * answers after an outage which was not reported. Not called after the connections are closed.
    */
   storeRecovered: {
-    /** How long the outage lasted, in milliseconds. */
+    /** How long the store did not answer, in milliseconds. */
     readonly outageMs: number;
     /**
      * True: the store restarted, or is another server now. A job whose leader does not go on gets another one after the
