@@ -21,7 +21,7 @@ export function messageOf(thrown: unknown): string {
 /** A record and an overview keep so much of an error. */
 export const MAX_ERROR_LENGTH = 200;
 /** An error of a client is wrapped a few times at most. */
-const MAX_CAUSES = 5;
+export const MAX_CAUSES = 5;
 
 /**
  * The message of what was thrown and those of its causes, on one line: `fetch failed: connect ECONNREFUSED
@@ -31,7 +31,7 @@ export function describeError(thrown: unknown, maxLength = MAX_MESSAGE_LENGTH): 
   const messages = [messageOf(thrown)];
   let inner = causesOf(thrown);
   for (let depth = 0; inner.length > 0 && depth < MAX_CAUSES; depth++) {
-    const message = [...new Set(inner.map(messageOf))].join(', ');
+    const message = [...new Set(inner.slice(0, MAX_CAUSES).map(messageOf))].join(', ');
     // most wrappers repeat what they wrap
     if (!messages.some((outer) => outer.includes(message))) messages.push(message);
     inner = causesOf(inner[0]);
@@ -44,11 +44,14 @@ export function describeError(thrown: unknown, maxLength = MAX_MESSAGE_LENGTH): 
   return `${text.slice(0, roomForOthers)}…: ${innermost}`;
 }
 
-/** Its `cause`, or the first of the `errors` that `Promise.any()` and a host of several addresses collect. */
-function causesOf(thrown: unknown): readonly unknown[] {
+/**
+ * The errors that it wraps: its `cause`, that of the last node of a cluster, and those that `Promise.any()` and a host
+ * of several addresses collect. Never throws.
+ */
+export function causesOf(thrown: unknown): readonly unknown[] {
   const causes = read(() => {
-    const { cause, errors } = Object(thrown) as { readonly cause?: unknown; readonly errors?: unknown };
-    return [cause ?? (Array.isArray(errors) ? (errors.slice(0, MAX_CAUSES) as unknown[]) : [])].flat();
+    const { cause, lastNodeError, errors } = Object(thrown) as Readonly<Record<string, unknown>>;
+    return [cause, lastNodeError].concat(errors).filter((inner) => inner != null);
   });
   return causes ?? [];
 }

@@ -1,3 +1,5 @@
+import { causesOf, MAX_CAUSES } from '../errors/message-of.js';
+
 /** A scheme, perhaps user and password, host and port, and what follows. `jdbc:` stands before another scheme. */
 const URL_PARTS =
   /^(?<scheme>(?:[a-z][a-z\d+.-]*:){1,2}\/\/)(?<user>[^/?#]*@)?(?<host>(?:\[[\da-f:.]+\]|[\w.-]*)(?::\d{1,5})?)(?<rest>[/?#,;\s].*)?$/is;
@@ -32,20 +34,16 @@ export function withoutSecrets(text: string): string {
   return text.replaceAll(URL_IN_TEXT, (url) => publicPart(url) ?? '…').replaceAll(FIELD, '$1…');
 }
 
-/** Errors that a client has wrapped. */
-const MAX_DEPTH = 5;
-
 /**
  * Removes what may be secret from an error of a client, and from those that it wraps: the command that failed, the URL
  * that could not be read, and the same in its texts.
  */
 export function removeSecrets(error: unknown, depth = 0): void {
-  if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return;
+  if (typeof error !== 'object' || error === null || depth > MAX_CAUSES) return;
   for (const name of ['command', 'input']) Reflect.deleteProperty(error, name);
   for (const name of ['message', 'stack']) {
     const text: unknown = Reflect.get(error, name);
     if (typeof text === 'string' && withoutSecrets(text) !== text) Reflect.set(error, name, withoutSecrets(text));
   }
-  const { cause, lastNodeError, errors = [] } = error as Partial<Record<'cause' | 'lastNodeError' | 'errors', unknown>>;
-  for (const inner of [cause, lastNodeError].concat(errors)) removeSecrets(inner, depth + 1);
+  for (const inner of causesOf(error)) removeSecrets(inner, depth + 1);
 }
