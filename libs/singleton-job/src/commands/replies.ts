@@ -1,4 +1,4 @@
-import { onAbort } from '../base/time/on-abort.js';
+import { onAbort } from '../base/time/sleep.js';
 import { MAX_EDIT_MS } from '../leadership/record-edits.js';
 import { type Command, contains, type JobRecord, type Reply } from '../leadership/record.js';
 import { type TermHandle } from '../leadership/term.js';

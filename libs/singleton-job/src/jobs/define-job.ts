@@ -15,9 +15,13 @@ import { overridesOf } from '../options/variables/overrides.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
-import { InvalidScheduleError } from '../schedule/invalid-schedule.error.js';
 import { jittered } from '../schedule/jitter.js';
-import { type AnySchedule, type CronSchedule, type FixedRateSchedule } from '../schedule/schedule.js';
+import {
+  type AnySchedule,
+  type CronSchedule,
+  type FixedRateSchedule,
+  InvalidScheduleError,
+} from '../schedule/schedule.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { type JobRun } from './job-run.js';
 import { type JobMetadata } from './job.decorators.js';

@@ -1,7 +1,6 @@
 import { type Clock, type Timer } from '../base/time/clock.js';
 import { detached } from '../base/time/detached.js';
-import { sleep } from '../base/time/sleep.js';
-import { within } from '../base/time/within.js';
+import { sleep, within } from '../base/time/sleep.js';
 import { replicaOf } from '../store/lease-id.js';
 import { type Store, type StoreListener, type SyncResult } from '../store/store.js';
 import { type Candidate } from './candidate.js';

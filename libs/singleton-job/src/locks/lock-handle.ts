@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { onAbort } from '../base/time/on-abort.js';
+import { onAbort } from '../base/time/sleep.js';
 import { labelOf } from '../leadership/record.js';
 import { type TermHandle } from '../leadership/term.js';
 import { LockLostError } from './lock.errors.js';

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { refuseUndone } from '../base/errors/refuse-undone.js';
 import { describeValue } from '../base/text/describe-value.js';
-import { within } from '../base/time/within.js';
+import { within } from '../base/time/sleep.js';
 import { labelOf } from '../leadership/record.js';
 import { type LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';

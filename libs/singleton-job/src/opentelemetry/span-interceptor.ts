@@ -2,7 +2,7 @@ import { type Span, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import { describeError } from '../base/errors/message-of.js';
 import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
-import { onAbort } from '../base/time/on-abort.js';
+import { onAbort } from '../base/time/sleep.js';
 import { JOB_NAME } from './open-telemetry.options.js';
 
 /** An interceptor that makes a span for each run. Spans of the job's own calls become its children. */

@@ -1,4 +1,4 @@
-import { within } from '../base/time/within.js';
+import { within } from '../base/time/sleep.js';
 import { type Job } from '../jobs/job.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { JobRunner } from './job-runner.js';

@@ -1,7 +1,7 @@
 import { type Reason } from '../base/events/events.js';
 import { runnerFailed } from '../base/events/warnings.js';
 import { type Timer } from '../base/time/clock.js';
-import { onAbort } from '../base/time/on-abort.js';
+import { onAbort } from '../base/time/sleep.js';
 import { contextOf } from '../commands/caller-context.js';
 import { Replies } from '../commands/replies.js';
 import { type Candidate } from '../leadership/candidate.js';

@@ -1,5 +1,5 @@
 import { isObservable, type Observable, refuseUndone } from '../base/errors/refuse-undone.js';
-import { onAbort } from '../base/time/on-abort.js';
+import { onAbort } from '../base/time/sleep.js';
 import { type JobRun } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
 

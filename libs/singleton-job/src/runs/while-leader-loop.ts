@@ -1,5 +1,5 @@
 import { returnsAtOnce } from '../base/events/warnings.js';
-import { onAbort } from '../base/time/on-abort.js';
+import { onAbort } from '../base/time/sleep.js';
 import { type WhileLeaderSchedule } from '../schedule/schedule.js';
 import { backoffMs } from './backoff.js';
 import { crashesBefore } from './inheritance.js';

@@ -1,6 +1,5 @@
 import { formatDuration } from '../base/text/duration.js';
-import { InvalidScheduleError } from './invalid-schedule.error.js';
-import { type FixedRateSchedule } from './schedule.js';
+import { type FixedRateSchedule, InvalidScheduleError } from './schedule.js';
 
 /**
  * A grid of ticks at `offsetMs + n × periodMs` since the epoch. Every replica has the same slots. `offsetMs` moves the

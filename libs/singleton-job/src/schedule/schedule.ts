@@ -1,3 +1,4 @@
+import { SingletonJobError } from '../base/errors/singleton-job.error.js';
 import { type ScheduleKind } from '../base/events/run-info.js';
 
 /**
@@ -61,3 +62,11 @@ export interface WhileLeaderSchedule extends Schedule {
 
 /** All kinds, distinguished by `kind`. */
 export type AnySchedule = FixedRateSchedule | IntervalSchedule | CronSchedule | WhileLeaderSchedule;
+
+/**
+ * A schedule that cannot be built. The message says what was expected, what was given, and the fix. It follows the
+ * place of the mistake: `Prices.report: cron expression must have …`.
+ */
+export class InvalidScheduleError extends SingletonJobError {
+  readonly code = 'INVALID_SCHEDULE';
+}

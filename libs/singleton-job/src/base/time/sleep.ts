@@ -13,3 +13,20 @@ export function sleep(clock: Clock, delayMs: number, ...signals: readonly AbortS
     for (const signal of signals) signal.addEventListener('abort', done);
   });
 }
+
+/** Resolves when `work` resolves, after `limitMs` at the latest. Rejects if `work` rejects before that. */
+export async function within(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<void> {
+  const settled = new AbortController();
+  try {
+    await Promise.race([work, sleep(clock, limitMs, settled.signal)]);
+  } finally {
+    settled.abort();
+  }
+}
+
+/** Calls `act` when `signal` aborts, now if it has aborted already, until the returned function is called. */
+export function onAbort(signal: AbortSignal, act: () => void): () => void {
+  signal.addEventListener('abort', act);
+  if (signal.aborted) act();
+  return signal.removeEventListener.bind(signal, 'abort', act);
+}

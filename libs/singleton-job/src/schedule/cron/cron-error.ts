@@ -1,6 +1,6 @@
 import { cronFix } from '../../advice/crons.js';
 import { describeValue } from '../../base/text/describe-value.js';
-import { InvalidScheduleError } from '../invalid-schedule.error.js';
+import { InvalidScheduleError } from '../schedule.js';
 
 /** Names a part of an expression that is wrong, and what to write where no advice knows better. */
 interface Mistake extends ErrorOptions {

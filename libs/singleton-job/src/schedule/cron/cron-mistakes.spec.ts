@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { InvalidScheduleError } from '../invalid-schedule.error.js';
+import { InvalidScheduleError } from '../schedule.js';
 import { cron } from './cron.js';
 
 describe('a cron expression that cannot be read', () => {
