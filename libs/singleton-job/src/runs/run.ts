@@ -169,9 +169,8 @@ export class Run extends JobRun {
 
   #succeed(): void {
     const { abortCode } = this;
-    this.outcome = 'succeeded';
-    this.#parts.notify('runSucceeded', abortCode === undefined ? this.#ended() : { ...this.#ended(), abortCode });
-    this.#writeEnd();
+    const ended = this.#end('succeeded');
+    this.#parts.notify('runSucceeded', abortCode === undefined ? ended : { ...ended, abortCode });
   }
 
   #fail(error: unknown): void {
@@ -179,27 +178,19 @@ export class Run extends JobRun {
     // the clocks show the deadline before a timer can fire the signal
     if (this.wasRefused) this.abort('LEASE_LOST');
     // a job that rejects after its signal fired was cancelled and did not fail
-    if (this.abortCode === undefined) {
-      this.outcome = 'failed';
-      notify('runFailed', { ...this.#ended(), error });
-      this.#writeEnd({ error: describeError(error, MAX_ERROR_LENGTH) });
-    } else {
-      this.outcome = 'cancelled';
-      notify('runCancelled', { ...this.#ended(), code: this.abortCode });
-      this.#writeEnd();
-    }
+    if (this.abortCode !== undefined) notify('runCancelled', { ...this.#end('cancelled'), code: this.abortCode });
+    else notify('runFailed', { ...this.#end('failed', { error: describeError(error, MAX_ERROR_LENGTH) }), error });
   }
 
-  #writeEnd(error?: Pick<RunRecord, 'error'>): void {
-    // no literal of each run begins with a spread and adds to it: V8 gives each such object hidden classes of its own,
-    // and frees them late
-    this.#write({ endedAt: this.#term.storeNowAtMost(), outcome: this.outcome, ...error, ...this.#record });
-  }
-
-  /** Each property by name: see above. */
-  #ended() {
-    const { job, kind, cause, scheduledAt, startedAt, fencingToken } = this.info;
+  /**
+   * Writes the end, and returns what observers get of it. No literal of each run begins with a spread and adds to it:
+   * V8 gives each such object hidden classes of its own, and frees them late.
+   */
+  #end(outcome: Exclude<RunRecord['outcome'], undefined>, error?: Pick<RunRecord, 'error'>) {
+    this.outcome = outcome;
     this.endedAtMs = this.clock.now();
+    this.#write({ endedAt: this.#term.storeNowAtMost(), outcome, ...error, ...this.#record });
+    const { job, kind, cause, scheduledAt, startedAt, fencingToken } = this.info;
     return { job, kind, cause, scheduledAt, startedAt, fencingToken, durationMs: this.elapsedMs };
   }
 
