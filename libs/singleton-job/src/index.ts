@@ -2,6 +2,7 @@ export { JobRun } from './jobs/job-run.js';
 export { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from './jobs/job.decorators.js';
 export { OnJobEvent } from './jobs/on-job-event.js';
 export { type JobRegistration } from './jobs/job-registration.js';
+export { nextTimes, type NextTimesSchedule } from './jobs/next-times.js';
 export { UnknownJobError } from './control/job-registry.errors.js';
 export { StoreError } from './base/errors/store.error.js';
 export { LockLostError, LocksClosedError, LockUnavailableError } from './locks/lock.errors.js';

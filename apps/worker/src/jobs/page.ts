@@ -20,7 +20,7 @@ export const PAGE = `<!doctype html>
 <p role="alert"></p>
 <div class="scroll">
 <table>
-  <thead><tr><th>Job</th><th>Schedule</th><th>Leader</th><th>Last run</th><th>Next tick</th><th>Actions</th></tr></thead>
+  <thead><tr><th>Job</th><th>Schedule</th><th>Leader</th><th>Last run</th><th>Next ticks</th><th>Actions</th></tr></thead>
   <tbody></tbody>
 </table>
 </div>
@@ -54,7 +54,7 @@ export const PAGE = `<!doctype html>
     cell(row, job.schedule);
     cell(row, job.pausedAt === null ? (job.leader ?? 'none') : 'paused since ' + time(job.pausedAt));
     cell(row, lastRun(job), job.lastRun?.outcome ?? '');
-    cell(row, time(job.nextTickAt));
+    cell(row, job.nextTimes.map(time).join(', '));
     cell(row, '');
     button(row, job.name, 'trigger', 'Run now');
     if (job.pausedAt === null) button(row, job.name, 'pause', 'Pause');

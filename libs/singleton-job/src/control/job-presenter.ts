@@ -1,4 +1,5 @@
 import { type Job } from '../jobs/job.js';
+import { timesAfter } from '../jobs/next-times.js';
 import * as decide from '../leadership/decide.js';
 import { ABSENT, jobRecord, type RunRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
@@ -9,6 +10,9 @@ import { type JobRunner } from '../runs/job-runner.js';
 import { replicaOf } from '../store/lease-id.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobOverview, type JobStatus } from './job-status.js';
+
+/** How many ticks an overview shows. */
+const MAX_TICKS = 3;
 
 /** Shows jobs as plain data. */
 export class JobPresenter {
@@ -25,7 +29,8 @@ export class JobPresenter {
     const { job, runs, election } = runner;
     const { activeTerm: term, pausedAt, leader = null } = election ?? {};
     return {
-      ...this.#planOf(job, pausedAt, runs.isBusy ? undefined : term?.fields.run),
+      ...this.#planOf(job, pausedAt),
+      nextTickAt: isoOf(this.#dueOf(job, pausedAt, runs.isBusy ? undefined : term?.fields.run)),
       lockExpiryMs: job.lockExpiryMs,
       timeoutMs: job.timeoutMs ?? null,
       role: this.#roleOf(runner),
@@ -39,11 +44,13 @@ export class JobPresenter {
     };
   }
 
-  /** What a job is, and when its next tick is due. `run`: the last one in its record. */
-  #planOf({ name, schedule }: Job, pausedAt: number | undefined, run: RunRecord | undefined) {
-    const due = pausedAt === undefined ? nextDue(schedule, run, this.replica.clock.wallNow()) : undefined;
-    const { kind, description } = schedule;
-    return { name, kind, schedule: description, pausedAt: isoOf(pausedAt), nextTickAt: isoOf(due) };
+  #planOf({ name, schedule: { kind, description } }: Job, pausedAt: number | undefined) {
+    return { name, kind, schedule: description, pausedAt: isoOf(pausedAt) };
+  }
+
+  /** When the next tick is due. `run`: the last one in the record of the job. */
+  #dueOf({ schedule }: Job, pausedAt: number | undefined, run: RunRecord | undefined): number | undefined {
+    return pausedAt === undefined ? nextDue(schedule, run, this.replica.clock.wallNow()) : undefined;
   }
 
   /** As its record shows it. */
@@ -52,7 +59,10 @@ export class JobPresenter {
     const election = this.replica.find(jobRecord(job.name));
     const isHeld = holder !== undefined && decide.ownership(record, this.replica.context.storeView) === 'held';
     const { leader = null } = election ?? (isHeld ? { leader: replicaOf(holder) } : {});
-    return { ...this.#planOf(job, pausedAt, run), leader, lastRun: run === undefined ? null : shown(run) };
+    const due = this.#dueOf(job, pausedAt, run);
+    const ticks = due === undefined ? [] : [due, ...timesAfter(job.schedule, due, MAX_TICKS - 1)];
+    const nextTimes = ticks.map((tick) => new Date(tick).toISOString());
+    return { ...this.#planOf(job, pausedAt), leader, nextTimes, lastRun: run === undefined ? null : shown(run) };
   }
 
   #roleOf({ job, election }: JobRunner): JobStatus['role'] {

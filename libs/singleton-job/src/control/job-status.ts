@@ -94,10 +94,10 @@ export interface JobOverview extends Pick<JobStatus, 'name' | 'kind' | 'schedule
   /** The replica that leads: `nodeId` with its random part. Null: none. A killed leader leads until its lease ends. */
   readonly leader: string | null;
   /**
-   * When the next tick is due, ISO 8601, by the schedule of this replica. Null: it is paused, `@WhileLeader`, or an
-   * interval in a run.
+   * When the next three ticks are due, ISO 8601, by the schedule of this replica. Those of an interval count as if its
+   * runs took no time. None: it is paused, `@WhileLeader`, or an interval in a run.
    */
-  readonly nextTickAt: string | null;
+  readonly nextTimes: readonly string[];
   /**
    * The last run on any replica, by the clock of the store. A run that is not claimed before it starts is written
    * within 10 s: then the run before it is still shown. Null: none is known.

@@ -32,11 +32,11 @@ describe('The overview of all jobs', () => {
         schedule: 'fixed-rate 60000ms offset 0ms',
         leader: 'a',
         pausedAt: null,
-        nextTickAt: at(120_000),
+        nextTimes: [at(120_000), at(180_000), at(240_000)],
         lastRun: { startedAt: at(60_000), endedAt: at(60_500), ...ended },
       },
       expect.objectContaining({
-        nextTickAt: at(121_000),
+        nextTimes: [at(121_000), at(181_000), at(241_000)],
         lastRun: { startedAt: at(60_500), endedAt: at(61_000), ...ended },
       }),
       expect.objectContaining({ name: 'idle', leader: null, lastRun: null }),
@@ -57,7 +57,7 @@ describe('The overview of all jobs', () => {
     await replicas.clock.advance(75_000);
     await Promise.all([b.registry.pause('tick'), replicas.clock.advance(10)]);
     expect(await overviewOf(b)).toMatchObject([
-      { leader: null, pausedAt: at(75_000), nextTickAt: null, lastRun: { outcome: 'failed', error: 'x'.repeat(200) } },
+      { leader: null, pausedAt: at(75_000), nextTimes: [], lastRun: { outcome: 'failed', error: 'x'.repeat(200) } },
       { leader: 'a', lastRun: { startedAt: at(60_000), endedAt: null, outcome: null } },
     ]);
   });

@@ -56,23 +56,28 @@ const SCHEDULE_FIX =
   "write it as { period: '500ms' }, { delay: '1s' }, { cron: '0 3 * * *', timeZone: 'UTC' } or { whileLeader: true }";
 
 /**
- * Checks a registered job and applies its overrides.
+ * Checks a registered job and applies its overrides. `place`: of the call, for messages. `problems`: those that were
+ * found before.
  *
  * @throws InvalidJobsError with every mistake
  */
-export function defineRegisteredJob(registration: unknown, options: ResolvedOptions): Job {
-  const problems: string[] = [];
-  const description = readRegistration(registration, problems);
+export function defineRegisteredJob(
+  registration: unknown,
+  options: ResolvedOptions,
+  problems: string[] = [],
+  place?: string,
+): Job {
+  const description = readRegistration(registration, problems, place);
   const job = description && defineJob(description, options, problems);
   if (job === undefined || problems.length > 0) throw new InvalidJobsError(problems);
   return job;
 }
 
 /** Undefined: the kind of its schedule is not known. */
-function readRegistration(registration: unknown, problems: string[]): JobDescription | undefined {
+function readRegistration(registration: unknown, problems: string[], place?: string): JobDescription | undefined {
   const { schedule, run, ...options } = isObject(registration) ? registration : {};
   const name = isName(options['name']) ? options['name'] : undefined;
-  const location = `register(${name === undefined ? '' : `'${name}'`})`;
+  const location = place ?? `register(${name === undefined ? '' : `'${name}'`})`;
   if (typeof run !== 'function') {
     problems.push(`${location}: run must be a function, got ${describeValue(run)}: it is called with each JobRun`);
   }

@@ -1,0 +1,66 @@
+import { describeValue, isObject } from '../base/text/describe-value.js';
+import { type Duration } from '../base/text/duration.js';
+import { resolveOptions } from '../options/resolve-options.js';
+import { type AnySchedule } from '../schedule/schedule.js';
+import { defineRegisteredJob, type JobRegistration } from './job-registration.js';
+
+/** So that no call blocks the event loop for long. */
+const MAX_COUNT = 10_000;
+const MAX_DATE = 8.64e15;
+
+/** A schedule as in `register()`, with the options that change its times. */
+export type NextTimesSchedule = JobRegistration['schedule'] & {
+  /** As that of the job. It needs the name of the job, which is a part of each delay. @default 0 */
+  readonly jitter?: Duration | undefined;
+  /** Of the job. Only a jitter needs it. */
+  readonly name?: string | undefined;
+};
+
+/**
+ * When a job with this schedule is due, the next first. It needs no application, so that a test can tell what a
+ * schedule means. An interval counts as if its runs took no time. `@WhileLeader` has no times, and a cron expression
+ * may have fewer than `count`.
+ *
+ * `count`: how many, 3 by default and 10,000 at most. `from`: the times are later than that; now by default.
+ *
+ * @example
+ * ```ts
+ * nextTimes({ cron: '0 3 * * *', timeZone: 'Europe/Berlin' }, { count: 2, from: new Date('2027-03-27T12:00:00Z') });
+ * // 2027-03-28T01:00:00.000Z, 2027-03-29T01:00:00.000Z
+ * ```
+ *
+ * @throws InvalidJobsError with every mistake
+ */
+export function nextTimes(
+  schedule: NextTimesSchedule,
+  { count = 3, from = new Date() }: { readonly count?: number; readonly from?: Date } = {},
+): Date[] {
+  const problems: string[] = [];
+  if (!Number.isSafeInteger(count) || count < 1 || count > MAX_COUNT)
+    problems.push(`nextTimes(): count must be a whole number from 1 to ${MAX_COUNT}, got ${describeValue(count)}`);
+  if (!(from instanceof Date) || Number.isNaN(from.getTime()))
+    problems.push(`nextTimes(): from must be a valid Date, got ${describeValue(from)}`);
+  const { name, jitter, ...kind } = isObject(schedule) ? schedule : {};
+  if (jitter !== undefined && name === undefined)
+    problems.push('nextTimes(): name must stand beside jitter, got jitter alone: it is a part of each delay');
+  const registered = {
+    name: name ?? 'job',
+    jitter,
+    schedule: isObject(schedule) ? kind : schedule,
+    run: () => undefined,
+  };
+  const options = resolveOptions({ projectName: 'project', store: 'memory', enabled: false }, {});
+  const job = defineRegisteredJob(registered, options, problems, 'nextTimes()');
+  return timesAfter(job.schedule, from.getTime(), count).map((time) => new Date(time));
+}
+
+/** The next ticks, as many as there are up to `count`. */
+export function timesAfter(schedule: AnySchedule, after: number, count: number): number[] {
+  const times: number[] = [];
+  let time = schedule.next(after);
+  while (time !== undefined && time <= MAX_DATE && times.length < count) {
+    times.push(time);
+    time = schedule.next(time);
+  }
+  return times;
+}
