@@ -15,7 +15,7 @@ import { readPage } from './pages.js';
  */
 export const OPTIONS_PAGE = 'docs/options.md';
 
-const ALL_KINDS = 4;
+const ALL_KINDS = 5;
 
 interface OptionDoc {
   /** Its first paragraph, and links. */

@@ -1,5 +1,5 @@
 export { JobRun } from './jobs/job-run.js';
-export { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from './jobs/job.decorators.js';
+export { Cron, FixedRate, Interval, type JobDecorator, Once, WhileLeader } from './jobs/job.decorators.js';
 export { OnJobEvent } from './jobs/on-job-event.js';
 export { type JobRegistration } from './jobs/job-registration.js';
 export { nextTimes, type NextTimesSchedule } from './jobs/next-times.js';
@@ -24,6 +24,7 @@ export {
   type IntervalOptions,
   type JobOptions,
   type JobOverrides,
+  type OnceOptions,
   type WhileLeaderOptions,
 } from './options/job.options.js';
 export { type SingletonJobOptions, type SingletonJobOptionsFactory } from './options/singleton-job.options.js';

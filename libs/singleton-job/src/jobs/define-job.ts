@@ -16,6 +16,7 @@ import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { jittered } from '../schedule/jitter.js';
+import { ONCE } from '../schedule/once.js';
 import {
   type AnySchedule,
   type CronSchedule,
@@ -61,7 +62,7 @@ export function defineJob(description: JobDescription, options: ResolvedOptions,
       return undefined;
     }
   };
-  if (settings.version !== undefined && settings.firstRun === undefined)
+  if (settings.version !== undefined && settings.firstRun === undefined && kind !== 'once')
     problems.push(`${location}: version must stand beside firstRun, got it alone: add firstRun: 'now'`);
   // a wrong schedule is a mistake also if an override replaces it
   const scheduleInCode = build(settingsInCode, location);
@@ -109,10 +110,16 @@ function readDeclared(description: JobDescription, problems: string[]): ParsedJo
   return { ...parsed, ...(written !== undefined && { [argument]: written }) };
 }
 
+/** How the decorators whose first argument is a name are written. */
+const NAMED: Partial<Record<AnySchedule['kind'], string>> = {
+  'while-leader': "@WhileLeader('order-feed')",
+  once: "@Once('warm-up')",
+};
+
 /** Notes why a job without a `name` option has no name. */
 function checkNameless({ name, kind, whyNameless }: JobDescription, place: Place): void {
   if (name !== undefined) return;
-  const fix = `name the job, as in ${kind === 'while-leader' ? "@WhileLeader('order-feed')" : "{ name: 'price-tick' }"}`;
+  const fix = `name the job, as in ${NAMED[kind] ?? "{ name: 'price-tick' }"}`;
   if (whyNameless === undefined) JOB_OPTIONS.name.type.read(undefined, place);
   else place.note(`must be given, got undefined${whyNameless}: ${fix}`);
 }
@@ -152,6 +159,8 @@ function scheduleOf(
       return delayMs === undefined ? undefined : interval(delayMs);
     case 'cron':
       return expression === undefined ? undefined : delayed(cron(expression, timeZone ?? zoneOfModule));
+    case 'once':
+      return ONCE;
     case 'while-leader':
       return restartDelayMs === undefined ? undefined : whileLeader(restartDelayMs);
   }

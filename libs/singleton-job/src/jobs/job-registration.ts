@@ -23,7 +23,7 @@ export interface JobRegistration
   extends Omit<FixedRateOptions, 'name' | 'offset'>, Omit<CronOptions, 'name' | 'timeZone'> {
   /** Its name in keys, logs and overrides. The same on all replicas. */
   readonly name: string;
-  /** When it is due: a period, a delay after each run, a cron expression, or for as long as a replica leads. */
+  /** When it is due: a period, a delay after each run, a cron expression, for as long as a replica leads, or once. */
   readonly schedule:
     | {
         /** A fixed rate: the time from tick to tick. */
@@ -44,16 +44,26 @@ export interface JobRegistration
     | ({
         /** No schedule: one call lasts as long as a replica leads. */
         readonly whileLeader: true;
-      } & Pick<WhileLeaderOptions, 'restartDelay'>);
+      } & Pick<WhileLeaderOptions, 'restartDelay'>)
+    | {
+        /** One run of all replicas, ever or per `version`. */
+        readonly once: true;
+      };
   /** Runs it. */
   readonly run: (run: JobRun) => unknown;
 }
 
-const KINDS = { period: 'fixed-rate', delay: 'interval', cron: 'cron', whileLeader: 'while-leader' } as const;
+const KINDS = {
+  period: 'fixed-rate',
+  delay: 'interval',
+  cron: 'cron',
+  whileLeader: 'while-leader',
+  once: 'once',
+} as const;
 type Argument = keyof typeof KINDS;
 const ARGUMENTS = Object.keys(KINDS) as Argument[];
 const SCHEDULE_FIX =
-  "write it as { period: '500ms' }, { delay: '1s' }, { cron: '0 3 * * *', timeZone: 'UTC' } or { whileLeader: true }";
+  "write it as { period: '500ms' }, { delay: '1s' }, { cron: '0 3 * * *', timeZone: 'UTC' }, { whileLeader: true } or { once: true }";
 
 /**
  * Checks a registered job and applies its overrides. `place`: of the call, for messages. `problems`: those that were
@@ -103,14 +113,15 @@ function readRegistration(registration: unknown, problems: string[], place?: str
 }
 
 function readArgument(location: string, schedule: unknown, problems: string[]): Argument | undefined {
-  // also one with a mistake; whileLeader has no value but true
-  const isGiven = (value: unknown, key: Argument) => (key === 'whileLeader' ? value === true : value !== undefined);
+  // also one with a mistake; whileLeader and once have no value but true
+  const isFlag = (key: Argument) => key === 'whileLeader' || key === 'once';
+  const isGiven = (value: unknown, key: Argument) => (isFlag(key) ? value === true : value !== undefined);
   const given = isObject(schedule) ? ARGUMENTS.filter((key) => isGiven(schedule[key], key)) : [];
   const [argument] = given;
   if (argument !== undefined && given.length === 1) return argument;
   const got = given.length > 1 ? `${given.join(' and ')} together` : describeValue(schedule);
   problems.push(
-    `${location}: schedule must have one of period, delay, cron and whileLeader, got ${got}: ${SCHEDULE_FIX}`,
+    `${location}: schedule must have one of period, delay, cron, whileLeader and once, got ${got}: ${SCHEDULE_FIX}`,
   );
   return undefined;
 }

@@ -5,6 +5,7 @@ import {
   type CronOptions,
   type FixedRateOptions,
   type IntervalOptions,
+  type OnceOptions,
   type WhileLeaderOptions,
 } from '../options/job.options.js';
 import { type JobRun } from './job-run.js';
@@ -97,10 +98,27 @@ export function WhileLeader(name: string, options?: Omit<WhileLeaderOptions, 'na
 /** The same with the name among the options, or without one. */
 export function WhileLeader(options?: WhileLeaderOptions): JobDecorator;
 export function WhileLeader(first?: unknown, second?: unknown): JobDecorator {
-  const isNamed = typeof first === 'string';
-  const options =
-    isNamed && (second === undefined || isObject(second)) ? { ...second, name: first } : (second ?? first);
+  const options = namedOptions(first, second);
   return record({ kind: 'while-leader', decorator: '@WhileLeader', schedule: undefined, options });
+}
+
+/**
+ * Runs the method once on all replicas together, when the first leader of the job begins: ever, or once for each
+ * `version`. The run is claimed, so it starts at most once, unless the store loses its data. One that fails, or whose
+ * process crashes, is not repeated: `trigger()` runs it again.
+ *
+ * @example `@Once('warm-up', { version: process.env.APP_VERSION })`
+ */
+export function Once(name: string, options?: Omit<OnceOptions, 'name'>): JobDecorator;
+/** The same with the name among the options, or without one. */
+export function Once(options?: OnceOptions): JobDecorator;
+export function Once(first?: unknown, second?: unknown): JobDecorator {
+  return record({ kind: 'once', decorator: '@Once', schedule: undefined, options: namedOptions(first, second) });
+}
+
+function namedOptions(first: unknown, second: unknown): unknown {
+  const isNamed = typeof first === 'string' && (second === undefined || isObject(second));
+  return isNamed ? { ...second, name: first } : (second ?? first);
 }
 
 function record(metadata: JobMetadata): JobDecorator {

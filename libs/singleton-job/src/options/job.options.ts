@@ -76,7 +76,7 @@ interface FirstRunOptions {
   readonly firstRun?: 'now' | undefined;
 
   /**
-   * With `firstRun`: the job also runs once on all replicas when this text is new, such as after a deploy.
+   * With `firstRun` or `@Once`: the job also runs once on all replicas when this text is new, such as after a deploy.
    *
    * The record of the job keeps the last ten, so a replica of the version before does not run its own again.
    *
@@ -186,6 +186,13 @@ export interface WhileLeaderOptions extends AnyJobOptions {
    */
   readonly restartDelay?: Duration | undefined;
 }
+
+/**
+ * Options of `@Once`.
+ *
+ * @example `@Once('warm-up', { version: process.env.APP_VERSION, timeout: '5m' })`
+ */
+export interface OnceOptions extends JobOptions, Pick<FirstRunOptions, 'version'> {}
 
 /**
  * The options of a job that `jobs` of the module may change: all but its name, its kind and `only`.

@@ -5,6 +5,7 @@ import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
+import { ONCE } from '../schedule/once.js';
 
 const MINUTE = 60_000;
 
@@ -97,5 +98,47 @@ describe('A job with firstRun', () => {
     void a.registry.resume('tick');
     await replicas.clock.advance(5_000);
     expect([causes(a), timesOf(a, 'runStarted').length]).toEqual([['a first-run'], 1]);
+  });
+});
+
+describe('A job of @Once', () => {
+  const replicas = useReplicas();
+  const once = (version?: string, run: () => unknown = () => undefined) => job({ schedule: ONCE, version, run });
+  const runsOf = (...all: TestReplica[]) =>
+    all.flatMap(({ name, observer }) => observer.of('runStarted').map(({ cause }) => `${name} ${cause}`));
+
+  async function stop(from: TestReplica): Promise<void> {
+    await Promise.all([from.pool.stop(), replicas.clock.advance(1_000)]);
+  }
+
+  it('runs once on all replicas, and not again for the next leaders', async () => {
+    const [a, b] = [replicas.start('a', [once()]), replicas.start('b', [once()])];
+    await replicas.clock.advance(60 * MINUTE);
+    await stop(a);
+    await replicas.clock.advance(60 * MINUTE);
+    expect(runsOf(a, b)).toEqual(['a first-run']);
+    expect(b.registry.get('tick')).toMatchObject({ kind: 'once', schedule: 'once', role: 'leader', nextTickAt: null });
+  });
+
+  it('runs once for each version', async () => {
+    const a = replicas.start('a', [once('1')]);
+    await replicas.clock.advance(1_000);
+    const b = replicas.start('b', [once('2')]);
+    await stop(a);
+    await replicas.clock.advance(1_000);
+    expect(runsOf(a, b)).toEqual(['a first-run', 'b first-run']);
+  });
+
+  it('is not repeated if it has failed, but for a trigger', async () => {
+    const failing = (): never => {
+      throw new Error('no');
+    };
+    const a = replicas.start('a', [once(undefined, failing)]);
+    await replicas.clock.advance(1_000);
+    const b = replicas.start('b', [once(undefined, failing)]);
+    await stop(a);
+    await replicas.clock.advance(1_000);
+    await Promise.all([b.registry.trigger('tick'), replicas.clock.advance(1_000)]);
+    expect(runsOf(a, b)).toEqual(['a first-run', 'b trigger']);
   });
 });

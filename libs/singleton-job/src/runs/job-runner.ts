@@ -11,6 +11,7 @@ import { type Command, jobRecord, type LeaderFields, type Reply } from '../leade
 import { type TermHandle } from '../leadership/term.js';
 import { backoffMs } from './backoff.js';
 import { CronLoop } from './cron-loop.js';
+import { onceLoop } from './first-run.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { inherit } from './inheritance.js';
 import { intervalLoop } from './interval-loop.js';
@@ -151,5 +152,6 @@ function tickLoop(parts: TickLoopParts): Promise<void> {
   if (schedule.kind === 'fixed-rate') return fixedRateLoop(schedule, parts);
   if (schedule.kind === 'interval') return intervalLoop(schedule, parts);
   if (schedule.kind === 'cron') return new CronLoop(schedule, parts).run();
+  if (schedule.kind === 'once') return onceLoop(parts);
   return whileLeaderLoop(schedule, parts);
 }

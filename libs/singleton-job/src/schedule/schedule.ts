@@ -60,8 +60,13 @@ export interface WhileLeaderSchedule extends Schedule {
   readonly restartDelayMs: number;
 }
 
+/** No ticks: one run of all replicas, ever or per version of the job. */
+export interface OnceSchedule extends Schedule {
+  readonly kind: 'once';
+}
+
 /** All kinds, distinguished by `kind`. */
-export type AnySchedule = FixedRateSchedule | IntervalSchedule | CronSchedule | WhileLeaderSchedule;
+export type AnySchedule = FixedRateSchedule | IntervalSchedule | CronSchedule | WhileLeaderSchedule | OnceSchedule;
 
 /**
  * A schedule that cannot be built. The message says what was expected, what was given, and the fix. It follows the

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ScheduleKind } from '../../base/events/run-info.js';
-import { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from '../../jobs/job.decorators.js';
+import { Cron, FixedRate, Interval, type JobDecorator, Once, WhileLeader } from '../../jobs/job.decorators.js';
 import { exploreInstances } from '../../testing/explore-instances.js';
 import { resolveOptions } from '../resolve-options.js';
 import { DECORATOR_OPTIONS, OVERRIDES } from './job-option-table.js';
@@ -15,6 +15,7 @@ const DECORATORS: Readonly<Record<ScheduleKind, (options: object) => JobDecorato
   interval: (options) => Interval('1s', options),
   cron: (options) => Cron('0 3 * * *', options),
   'while-leader': (options) => WhileLeader(options),
+  once: (options) => Once(options),
 };
 
 function wrong(names: readonly string[]): Record<string, unknown> {

@@ -19,7 +19,8 @@ export interface JobOptionRow extends OptionRow {
 type JobOptionTable = Readonly<Record<keyof FixedRateOptions | keyof CronOptions | keyof JobOverrides, JobOptionRow>>;
 
 const TICKING: readonly ScheduleKind[] = ['fixed-rate', 'interval', 'cron'];
-const ALL: readonly ScheduleKind[] = [...TICKING, 'while-leader'];
+const ENDING: readonly ScheduleKind[] = [...TICKING, 'once'];
+const ALL: readonly ScheduleKind[] = [...ENDING, 'while-leader'];
 const NAME_FIX = "name the job, as in { name: 'price-tick' }";
 
 const overlap = text(
@@ -41,8 +42,8 @@ export const JOB_OPTIONS = {
   name: { kinds: ALL, type: fromCode('text', matching(isName, NAME_RULE, NAME_FIX)) },
   enabled: { kinds: ALL, type: boolean, default: true },
   lockExpiry: { kinds: ALL, type: expiry },
-  timeout: { kinds: TICKING, type: duration() },
-  warnAfter: { kinds: TICKING, type: durationOrFalse },
+  timeout: { kinds: ENDING, type: duration() },
+  warnAfter: { kinds: ENDING, type: durationOrFalse },
   initialDelay: { kinds: ALL, type: duration({ minMs: 0 }), default: 0 },
   overlap: { kinds: ['fixed-rate', 'cron'], type: overlap, default: 'skip' },
   offset: { kinds: ['fixed-rate'], type: duration({ minMs: 0 }) },
@@ -55,7 +56,7 @@ export const JOB_OPTIONS = {
   },
   firstRun: { kinds: ['interval', 'cron'], type: now },
   version: {
-    kinds: ['interval', 'cron'],
+    kinds: ['interval', 'cron', 'once'],
     type: text(isVersion, 'a text', "write a number as a text, as in version: '2'"),
   },
   restartDelay: { kinds: ['while-leader'], type: duration(), default: 1_000 },
@@ -94,7 +95,15 @@ export const OPTION_FIXES: OptionWords = {
   name: 'set the name in the decorator; an override is found by that name',
 };
 
+const ARGUMENTS = {
+  'fixed-rate': 'period',
+  interval: 'delay',
+  cron: 'cron',
+  'while-leader': undefined,
+  once: undefined,
+} as const;
+
 /** The name of the first argument of the decorator, in overrides. Undefined: it says nothing of a schedule. */
 export function argumentOf(kind: ScheduleKind): 'period' | 'delay' | 'cron' | undefined {
-  return ({ 'fixed-rate': 'period', interval: 'delay', cron: 'cron', 'while-leader': undefined } as const)[kind];
+  return ARGUMENTS[kind];
 }
