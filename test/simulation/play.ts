@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { pairOf } from './pairs.js';
 import { RULES } from './rules.js';
 import { anyStory, type Story } from './story.js';
 import { World } from './world.js';
@@ -30,6 +31,18 @@ export async function playStories({ seed, count, path }: Stories) {
 }
 
 export type Result = Awaited<ReturnType<typeof playStories>>;
+
+/** The same for pairs of faults, by their numbers, until one breaks a rule. */
+export async function playPairs(pairs: readonly number[]): Promise<Result> {
+  const excused: Record<string, number> = {};
+  for (const index of pairs) {
+    const { rules } = await new World(pairOf(index)).play();
+    for (const why of rules.excused) excused[why] = (excused[why] ?? 0) + 1;
+    if (rules.violation !== undefined)
+      return { excused, failure: `${await inWords(pairOf(index))}\n  --pairs --pair ${index}` };
+  }
+  return { excused, failure: undefined };
+}
 
 /** What happens in a story that breaks a rule, in at most 40 lines. */
 export async function inWords(story: Story): Promise<string> {
