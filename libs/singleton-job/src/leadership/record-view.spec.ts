@@ -46,3 +46,13 @@ it.each<[string, { times?: number[]; tokens?: (number | undefined)[]; others?: n
   void clock.block(10);
   expect(observed.nextFencingToken()).toBe(next);
 });
+
+it('A record that can be read again has not changed since it was first seen', () => {
+  const clock = new ManualClock();
+  const observed = new RecordView({ clock, storeView: new StoreView('a', clock) });
+  observed.observe({ revision: 0, value: undefined, isUnreadable: true }, 1);
+  observed.observe({ revision: 5, value: RELEASED }, 2);
+  expect(observed.last.isUnchanged).toBe(true);
+  observed.observe({ revision: 6, value: RELEASED }, 3);
+  expect(observed.last.isUnchanged).toBe(false);
+});

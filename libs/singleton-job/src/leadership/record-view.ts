@@ -45,7 +45,8 @@ export class RecordView {
   constructor(private readonly context: { readonly clock: Clock; readonly storeView: StoreView }) {}
 
   observe({ revision, value, isUnreadable }: ObservedRecord, sequence: number): void {
-    this.#firstRevision ??= revision;
+    // one that cannot be read says nothing
+    if (isUnreadable !== true) this.#firstRevision ??= revision;
     this.last = { revision, value, isUnreadable, isUnchanged: revision === this.#firstRevision };
     this.fresh = this.last;
     this.sequence = sequence;
