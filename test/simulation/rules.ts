@@ -43,6 +43,8 @@ export class Watched {
   /** When its last sync was carried out, and the last one before an incarnation that it has not settled in. */
   syncedAt = -Infinity;
   answeredAt = -Infinity;
+  /** When it first met the store. */
+  metAt = Infinity;
   syncedBefore: number | undefined;
   observedAt = -Infinity;
   /** It stops, and nothing was disturbed before. */
@@ -187,6 +189,7 @@ export class Rules {
     return {
       synced: (isNew) => {
         watched.answeredAt = this.#t;
+        watched.metAt = Math.min(watched.metAt, this.#t);
         if (isNew) {
           watched.observedAt = this.#t;
           watched.syncedBefore ??= watched.syncedAt;
@@ -635,8 +638,8 @@ export class Rules {
       'a run, by two leaders': ledBeside(first, again),
       'claim lost, by a server without a new id': isLost && this.#isHiddenFrom(again.process),
       'claim lost, of a leader whose clock was ahead': isLost && aheadMs > 0,
-      'claim lost, and the clock of the store set back before the process began':
-        isLost && again.process.bornAt > this.#setBackAt,
+      'claim lost, and the clock of the store set back before the process met it':
+        isLost && again.process.watched.metAt > this.#setBackAt,
     });
   }
 
@@ -682,7 +685,10 @@ export class Rules {
 
   #mayBeLost(trigger: string): boolean {
     const hasNotRun = !this.#triggered.has(trigger);
+    const { at = Infinity } = this.#calls.find(({ id }) => id === trigger) ?? {};
     return this.#excuse({
+      'a claimed trigger whose leader had its wall clock set':
+        hasNotRun && this.world.processes.some(({ wallSteppedAt }) => wallSteppedAt >= at),
       'a claimed trigger whose term ended first': hasNotRun && this.#lostTriggers.has(trigger),
     });
   }

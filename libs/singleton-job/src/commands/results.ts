@@ -1,7 +1,10 @@
 /** The result of a request to run a job now. */
 export type TriggerResult =
   | {
-      /** The run begins, unless the leader loses its lease at this moment. The call does not wait for its end. */
+      /**
+       * The run begins, unless the leader loses its lease, or its clock is set, at this moment. The call does not wait
+       * for its end.
+       */
       readonly started: true;
       /** The replica that runs it: `nodeId` with its random part. */
       readonly by: string;

@@ -15,14 +15,14 @@ it.each<[string, string | undefined, (JobRecord | undefined)[]]>([
   ['but not one that released', undefined, [HELD, RELEASED, undefined]],
 ])('A new leader finds the last one %s', (_which, lostLeader, values) => {
   const clock = new ManualClock();
-  const observed = new RecordView({ clock, storeView: new StoreView('a', clock) } as never);
+  const observed = new RecordView({ clock, storeView: new StoreView('a', clock) });
   for (const [revision, value] of values.entries()) observed.observe({ revision, value }, revision);
   expect(observed.predecessor().lostLeader).toBe(lostLeader);
 });
 
 it('A new leader of a job that was only paused and resumed finds that no leader has released it', () => {
   const clock = new ManualClock();
-  const observed = new RecordView({ clock, storeView: new StoreView('a', clock) } as never);
+  const observed = new RecordView({ clock, storeView: new StoreView('a', clock) });
   observed.observe({ revision: 1, value: { incarnation: 'memory/0' } }, 1);
   expect(observed.predecessor()).toMatchObject({ reason: 'free', leader: undefined });
 });
