@@ -49,12 +49,13 @@ it('The request in which a job was registered is not kept', async () => {
 });
 
 describe('A day', () => {
-  /** The last one runs for as long as a replica leads. */
+  /** `consumer` runs for as long as a replica leads. */
   const SCHEDULES = {
     rate: { period: '5s' },
     interval: { delay: '5s' },
     cron: { cron: '*/5 * * * * *' },
     consumer: { whileLeader: true },
+    once: { once: true },
   } as const;
   /** A leak of one object an hour would be 20. The bytes have compiled code too. */
   const SLACK = { objects: 10, entries: 5, heapBytes: 1_500_000 };

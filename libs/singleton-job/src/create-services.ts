@@ -42,7 +42,7 @@ export const SERVICES = Symbol('the services of SingletonJobModule');
 
 /**
  * Puts the services of one process together. A function that names a later part is called when all exist. Connects when
- * the first job starts or the first lock is requested.
+ * the first job starts, or a lock, an action or an overview is requested.
  */
 export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   const { projectName, heartbeatIntervalMs, lockExpiryMs } = options;
@@ -78,7 +78,7 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
   const pool: JobPool = new JobPool(options, { clock, replica, notify, interceptors });
   const registry = new SingletonJobRegistry(options, pool, replica, statistics);
   const health = new SingletonJobHealth(options, pool, replica);
-  const locks = new LockService({ options, replica, storeName: store.name });
+  const locks = new LockService({ options, replica });
   return { replica, pool, registry, health, locks, heartbeatThread: ownThread, observers, interceptors };
 }
 

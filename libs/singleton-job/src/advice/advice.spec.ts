@@ -119,7 +119,7 @@ advises(
   tz                → did you mean 'timeZone'?
   utcOffset         → name the zone instead, as in timeZone: 'Asia/Singapore'; an offset knows no summer time
   threshold         → misfireGrace says how late an occurrence may start; leave it out or use that
-  runOnInit         → write firstRun: 'now' for @Cron or @Interval: once on all replicas, with version also after a deploy
+  runOnInit         → write @Once, or firstRun: 'now' for @Cron or @Interval: once on all replicas, with version also after a deploy
   endDate           → let only of @Cron decide, as in only: (date) => date < END
   maxExecutions     → count the runs in your database, and call pause() of SingletonJobRegistry after the last one
   unrefTimeout      → no timer keeps the process alive after app.close(); leave it out

@@ -36,7 +36,7 @@ export const JOB_WORDS = wordsOf({
   'threshold misfireThreshold recoverMissedExecutions catchUp backfill backfillPeriod coalesce':
     'misfireGrace says how late an occurrence may start; leave it out or use that',
   'runOnInit runOnStart immediate immediately fireImmediately':
-    "write firstRun: 'now' for @Cron or @Interval: once on all replicas, with version also after a deploy",
+    "write @Once, or firstRun: 'now' for @Cron or @Interval: once on all replicas, with version also after a deploy",
   'startDate endDate startAt stopAt': 'let only of @Cron decide, as in only: (date) => date < END',
   'limit maxRuns maxExecutions':
     'count the runs in your database, and call pause() of SingletonJobRegistry after the last one',

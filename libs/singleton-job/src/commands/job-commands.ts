@@ -8,7 +8,7 @@ import { keepContext } from './caller-context.js';
 import { PendingCommand } from './pending-command.js';
 import { type StepDownResult, type TriggerResult } from './results.js';
 
-const NO_REPLY = new StoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
+const NO_ANSWER = new StoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 
 /**
  * Steers jobs by writes on their records. Each call ends within 2 s, and no write of it is carried out later.
@@ -109,7 +109,7 @@ export class JobCommands {
  * The error of a call that the store has not confirmed. It has the code of what failed, which may be a denied request.
  */
 export function unconfirmed(what: string, replica: Replica, wasSent: boolean, failure?: unknown): StoreError {
-  const cause = replica.failure ?? failure ?? NO_REPLY;
+  const cause = replica.failure ?? failure ?? NO_ANSWER;
   const { code, message } = asStoreError(cause);
   const why = replica.isClosing ? 'the application is stopping' : message;
   return new StoreError(code, `${what} (${why}). Try again.`, { cause, wasSent });

@@ -2,7 +2,7 @@ import { isCurrent } from '../leadership/decide.js';
 import { type Election } from '../leadership/election.js';
 import { type RecordEdit } from '../leadership/record-edits.js';
 import { type Command, type JobRecord } from '../leadership/record.js';
-import { type StoreView } from '../leadership/view.js';
+import { type StoreView } from '../leadership/store-view.js';
 import { type Holder, replicaOf } from '../store/lease-id.js';
 import { isAwaited } from './replies.js';
 
@@ -28,7 +28,7 @@ export class PendingCommand implements RecordEdit {
     readonly id: string,
     private readonly action: Command['action'],
     private readonly election: Election,
-    private readonly view: StoreView,
+    private readonly storeView: StoreView,
   ) {}
 
   isDone(record: JobRecord, revision: number): boolean {
@@ -50,9 +50,9 @@ export class PendingCommand implements RecordEdit {
 
   /** A command waits while the caller of another one waits. */
   change(record: JobRecord, until: number): JobRecord | undefined {
-    const { id, action, view } = this;
+    const { id, action, storeView } = this;
     const { command, holder } = record;
-    if (command !== undefined && (command.id === id || isAwaited(command, view))) return undefined;
+    if (command !== undefined && (command.id === id || isAwaited(command, storeView))) return undefined;
     this.#asked = holder;
     this.wasSent = true;
     return { ...record, command: { id, action, until } };
@@ -64,7 +64,7 @@ export class PendingCommand implements RecordEdit {
 
   /** There is no leader, not even one that writes its record again after a restart of the store. */
   #isFree(record: JobRecord): boolean {
-    const { election, view } = this;
-    return record.holder === undefined || (isCurrent(record, view) && election.leader === undefined);
+    const { election, storeView } = this;
+    return record.holder === undefined || (isCurrent(record, storeView) && election.leader === undefined);
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { instant } from '../base/time/clock.js';
 import { type Command, type JobRecord, type LeaderFields } from '../leadership/record.js';
-import { StoreView } from '../leadership/view.js';
+import { StoreView } from '../leadership/store-view.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { Replies } from './replies.js';
 

@@ -1,8 +1,8 @@
 import { onAbort } from '../base/time/sleep.js';
 import { MAX_EDIT_MS } from '../leadership/record-edits.js';
 import { type Command, contains, type JobRecord, type Reply } from '../leadership/record.js';
+import { type StoreView } from '../leadership/store-view.js';
 import { type TermHandle } from '../leadership/term.js';
-import { type StoreView } from '../leadership/view.js';
 
 /** The outcome where the leader releases the job. */
 export const RELEASING = 'releasing';
@@ -30,7 +30,7 @@ export class Replies {
 
   constructor(
     private readonly term: Pick<TermHandle, 'holder' | 'predecessor' | 'release' | 'set' | 'signal'>,
-    private readonly view: StoreView,
+    private readonly storeView: StoreView,
     private readonly replyTo: (command: Command) => Reply,
   ) {
     this.ignored = [term.predecessor.record?.command?.id];
@@ -50,8 +50,8 @@ export class Replies {
 
   /** The reply to write, to the command in the record. One that the record can show no more is cancelled. */
   next(command: Command | undefined): Reply | undefined {
-    const { pending, view } = this;
-    const mayArrive = command?.id === pending?.id && view.storeTime < (pending?.until ?? 0);
+    const { pending, storeView } = this;
+    const mayArrive = command?.id === pending?.id && storeView.storeTime < (pending?.until ?? 0);
     if (pending !== undefined && !mayArrive) this.#close(pending, false);
     if (this.pending === undefined && command !== undefined && this.#isNew(command))
       this.pending = this.term.release === undefined ? this.replyTo(command) : releasing(command);
@@ -59,7 +59,7 @@ export class Replies {
   }
 
   #isNew(command: Command): boolean {
-    return !this.ignored.includes(command.id) && isAwaited(command, this.view);
+    return !this.ignored.includes(command.id) && isAwaited(command, this.storeView);
   }
 
   /**

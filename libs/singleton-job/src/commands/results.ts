@@ -24,8 +24,8 @@ export type TriggerResult =
        * - `stopping`: this process has stopped and closed its connections, so no replica was asked.
        * - `not-started`: no replica leads, and the jobs of this application begin after `onApplicationBootstrap` of its
        *   other providers;
-       * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the run has started
-       *   all the same. After the 2 s no replica starts it any more.
+       * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the run starts all
+       *   the same, at once or when the leader sees the record again. No leader accepts it after the 2 s.
        */
       readonly reason:
         'running' | 'paused' | 'lease-unconfirmed' | 'unreachable' | 'stopping' | 'not-started' | 'no-answer';

@@ -97,7 +97,7 @@ export class SingletonJobRegistry {
 
   /**
    * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. Resolves when the pause is
-   * stored. When the leader sees it, within milliseconds or within 10 s if a message is lost, it lets its run in flight
+   * stored. When the leader sees it, within milliseconds or within 10 s if a hint is lost, it lets its run in flight
    * end and releases the job. The next leader reports what was missed.
    *
    * @throws UnknownJobError

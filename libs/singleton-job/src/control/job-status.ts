@@ -57,8 +57,8 @@ export interface JobStatus {
   } | null;
   /**
    * When the next tick is due on the leader, ISO 8601. For an interval only the leader knows it, by the clock of the
-   * store, and not in a run. Null also for `@WhileLeader`, and while the job is paused on all replicas, as far as this
-   * replica knows.
+   * store, and not in a run. Null also for `@WhileLeader` and `@Once`, and while the job is paused on all replicas, as
+   * far as this replica knows.
    */
   readonly nextTickAt: string | null;
   /** What this replica has counted since it started. */
@@ -95,7 +95,7 @@ export interface JobOverview extends Pick<JobStatus, 'name' | 'kind' | 'schedule
   readonly leader: string | null;
   /**
    * When the next three ticks are due, ISO 8601, by the schedule of this replica. Those of an interval count as if its
-   * runs took no time. None: it is paused, `@WhileLeader`, or an interval in a run.
+   * runs took no time. None: it is paused, `@WhileLeader`, `@Once`, or an interval in a run.
    */
   readonly nextTimes: readonly string[];
   /**

@@ -18,8 +18,8 @@ export type NextTimesSchedule = JobRegistration['schedule'] & {
 
 /**
  * When a job with this schedule is due, the next first. It needs no application, so that a test can tell what a
- * schedule means. An interval counts as if its runs took no time. `@WhileLeader` has no times, and a cron expression
- * may have fewer than `count`.
+ * schedule means. An interval counts as if its runs took no time. `@WhileLeader` and `@Once` have no times, and a cron
+ * expression may have fewer than `count`.
  *
  * `count`: how many, 3 by default and 10,000 at most. `from`: the times are later than that; now by default.
  *

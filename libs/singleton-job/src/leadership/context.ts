@@ -4,7 +4,7 @@ import { HeartbeatThreadLink, type HeartbeatThreadPort } from './heartbeat-threa
 import { Heartbeat } from './heartbeat.js';
 import { ReplicaLeases } from './lease.js';
 import { Outages } from './outages.js';
-import { StoreView } from './view.js';
+import { StoreView } from './store-view.js';
 
 /** What leadership needs from outside. */
 export interface ContextParts {

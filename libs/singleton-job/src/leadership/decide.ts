@@ -1,6 +1,6 @@
 /**
- * What follows from what a replica has seen and the time: pure functions, each one rule. The order of the rules is in
- * README.md.
+ * What follows from what a replica has seen and the time: pure functions, each one rule. `Election` has the order of
+ * the rules.
  */
 import { type Instant } from '../base/time/clock.js';
 import { type Holder, leaseOf, replicaOf } from '../store/lease-id.js';
@@ -12,7 +12,7 @@ import {
   type Reply,
   type RunRecord,
 } from './record.js';
-import { type StoreView } from './view.js';
+import { type StoreView } from './store-view.js';
 
 /** What was seen of the store. */
 export type SeenStore = Pick<

@@ -261,7 +261,7 @@ export class Election {
     const { clock, heartbeat } = this.context;
     const change = this.#edits.reconcile(record, this.observed.sequence, this.#canWriteOrWait());
     if (change !== undefined) this.#write(change);
-    // it reconciles again also without a message
+    // it reconciles again also without a hint
     else if (this.#edits.areOpen) heartbeat.requestRead(this.name, clock.now() + MAX_EDIT_MS / 4);
     return change !== undefined;
   }

@@ -3,7 +3,7 @@ import { type Instant } from '../base/time/clock.js';
 import { type LeaseId } from '../store/lease-id.js';
 import { type Heartbeat } from './heartbeat.js';
 import { type ReplicaLeases } from './lease.js';
-import { type StoreView } from './view.js';
+import { type StoreView } from './store-view.js';
 
 /** What the heartbeat thread gets: plain data, which is copied. Monotonic times are those of the main thread. */
 export interface HeartbeatThreadState {
@@ -25,7 +25,7 @@ export interface HeartbeatThreadReport {
 
 /** The heartbeat thread, as the main thread sees it. */
 export interface HeartbeatThreadPort {
-  /** Called when a sync leaves, and when it is answered. */
+  /** Called when the state has changed. */
   update(state: HeartbeatThreadState): void;
   /** The reports since the last call. It works without a pass of the event loop. */
   takeReports(): readonly HeartbeatThreadReport[];

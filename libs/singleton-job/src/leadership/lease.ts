@@ -47,7 +47,7 @@ export class Lease {
 /** The leases of this replica that are in use: one for each `lockExpiry`. After one that has ended comes another id. */
 export class ReplicaLeases {
   /** The leases in use, by `ttlMs`. */
-  readonly #byLife = new Map<number, Lease>();
+  readonly #byTtl = new Map<number, Lease>();
   /** How many leases this replica has made: the number in the id of the last one. */
   #made = 0;
   /** How many holders this replica has made: the number of the last attempt to take a record. */
@@ -60,7 +60,7 @@ export class ReplicaLeases {
   ) {}
 
   get all(): readonly Lease[] {
-    return [...this.#byLife.values()];
+    return [...this.#byTtl.values()];
   }
 
   /** What the next sync asks for. */
@@ -76,7 +76,7 @@ export class ReplicaLeases {
   }
 
   get(ttlMs: number): Lease | undefined {
-    return this.#byLife.get(ttlMs);
+    return this.#byTtl.get(ttlMs);
   }
 
   /** The lease with this TTL. If there is none, it is made, and a sync leaves at once. */
@@ -84,7 +84,7 @@ export class ReplicaLeases {
     const existing = this.get(ttlMs);
     if (existing !== undefined) return existing;
     const lease = new Lease(this.newId(ttlMs));
-    this.#byLife.set(ttlMs, lease);
+    this.#byTtl.set(ttlMs, lease);
     this.heartbeat.requestSync();
     return lease;
   }
@@ -105,7 +105,7 @@ export class ReplicaLeases {
   expire(): void {
     const now = this.clock.now();
     for (const lease of this.all)
-      if (lease.deadline !== undefined && now >= lease.deadline.now) this.#byLife.delete(lease.ttlMs);
+      if (lease.deadline !== undefined && now >= lease.deadline.now) this.#byTtl.delete(lease.ttlMs);
   }
 
   /** Ends all leases for this replica, whatever the store keeps: no run starts under them from now on. */
@@ -120,7 +120,7 @@ export class ReplicaLeases {
       if (leases.has(lease.id)) {
         lease.mustGrant = false;
         lease.extend(sent);
-      } else this.#byLife.delete(lease.ttlMs);
+      } else this.#byTtl.delete(lease.ttlMs);
     }
   }
 
@@ -128,7 +128,7 @@ export class ReplicaLeases {
   incarnationChanged(): void {
     for (const lease of this.all) {
       if (lease.deadline === undefined || lease.isValid(this.clock)) lease.mustGrant = true;
-      else this.#byLife.delete(lease.ttlMs);
+      else this.#byTtl.delete(lease.ttlMs);
     }
   }
 }

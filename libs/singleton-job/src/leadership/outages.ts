@@ -51,7 +51,7 @@ export class Outages {
   }
 
   /** A sync failed, or a write. */
-  syncFailed(thrown: unknown): void {
+  requestFailed(thrown: unknown): void {
     const error = asStoreError(thrown);
     this.#failures += 1;
     if (error.code !== 'STORE_UNREACHABLE' || this.#failures >= FAILURES_OF_OUTAGE || this.#troubles.has(undefined))
@@ -79,7 +79,7 @@ export class Outages {
   wrote(failure: unknown): void {
     const isDenied = failure !== undefined && asStoreError(failure).code !== 'STORE_UNREACHABLE';
     this.#writeDeniedAt = isDenied ? this.clock.now() : -Infinity;
-    if (failure !== undefined) this.syncFailed(failure);
+    if (failure !== undefined) this.requestFailed(failure);
   }
 
   /** The record can be read. */

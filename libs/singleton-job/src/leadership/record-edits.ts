@@ -1,7 +1,7 @@
 import { type Clock } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { type JobRecord, type ObservedRecord } from './record.js';
-import { type StoreView } from './view.js';
+import { type StoreView } from './store-view.js';
 import { type RecordChange, type WriteAnswer } from './writes.js';
 
 /** How long a caller waits until the record shows what it wants. */

@@ -3,7 +3,7 @@ import { instant } from '../base/time/clock.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { RecordView } from './record-view.js';
 import { type JobRecord } from './record.js';
-import { StoreView } from './view.js';
+import { StoreView } from './store-view.js';
 
 const HELD = { holder: 'b.1@10000#1', fencingToken: 5 };
 const RELEASED = { fencingToken: 5 };

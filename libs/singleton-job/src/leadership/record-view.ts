@@ -2,7 +2,7 @@ import { type Clock } from '../base/time/clock.js';
 import { leaseOf, ttlOf, replicaOf } from '../store/lease-id.js';
 import * as decide from './decide.js';
 import { ABSENT, type JobRecord, type LeaderFields, type ObservedRecord } from './record.js';
-import { type StoreView } from './view.js';
+import { type StoreView } from './store-view.js';
 
 /** What a new leader finds. */
 export interface Predecessor {

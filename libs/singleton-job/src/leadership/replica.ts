@@ -331,7 +331,7 @@ export class Replica implements ElectionTable, StoreListener {
       this.reconcileAll(() => {
         this.failure = error;
         this.context.heartbeat.failed(sync);
-        this.context.outages.syncFailed(error);
+        this.context.outages.requestFailed(error);
       });
     }
   }

@@ -27,7 +27,7 @@ export class Requests {
     return this.#send(async () => [...(await this.store.compareAndSet(request))]);
   }
 
-  /** A failure of a message is no failure of anything else. */
+  /** A failure of a hint is no failure of anything else. */
   publish(names: readonly string[]): void {
     const publish = async (): Promise<void> => this.store.publish?.(names);
     publish().catch(() => undefined);

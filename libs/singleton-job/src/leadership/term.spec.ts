@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../testing/manual-clock.js';
 import { Lease } from './lease.js';
 import { ABSENT } from './record.js';
+import { StoreView } from './store-view.js';
 import { Term } from './term.js';
-import { StoreView } from './view.js';
 
 function setup() {
   const clock = new ManualClock();

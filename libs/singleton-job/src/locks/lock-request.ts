@@ -20,9 +20,9 @@ export type LockKey = string | { readonly name: string; readonly tenant: string 
  */
 export interface LockOptions {
   /**
-   * How long to wait for a lock that another holder has. It does not poll: it goes by the message of the release and by
+   * How long to wait for a lock that another holder has. It does not poll: it goes by the hint of the release and by
    * the lease of the holder. After the store was restarted or lost its data, a lock may still be valid for an earlier
-   * holder. So no lock is granted for one `lockExpiry` then, except one that was held since.
+   * holder. So no lock is granted for one `lockExpiry` then, except one that was taken after the restart.
    *
    * @default 0
    */

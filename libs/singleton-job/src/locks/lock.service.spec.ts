@@ -20,7 +20,7 @@ describe('LockService', () => {
   function start(id: string) {
     const { replica, store } = replicas.prepare(id, []);
     const options = resolveOptions({ projectName: 'test', store });
-    return { locks: new LockService({ options, replica, storeName: 'Redis' }), store, replica };
+    return { locks: new LockService({ options, replica }), store, replica };
   }
   type Process = ReturnType<typeof start>;
 
@@ -186,7 +186,7 @@ describe('LockService', () => {
       const [at, error] = await timed(a.locks.tryAcquire(KEY), 4_000);
       expect([at, messageOf(error)]).toEqual([
         2_000,
-        "it is not known who holds the lock 'nightly-import': Redis did not answer in time (the connection was closed)",
+        "it is not known who holds the lock 'nightly-import': memory did not answer in time (the connection was closed)",
       ]);
       a.store.outcome = () => 'answered';
       await replicas.clock.advance(20_000);
@@ -232,7 +232,7 @@ describe('LockService', () => {
       const [at, error] = await timed(a.locks.tryAcquire(KEY, { wait: '1s' }), 5_000);
       expect([at, messageOf(error)]).toEqual([
         1_000,
-        "it is not known who holds the lock 'nightly-import': the record 'nightly-import:lock' in Redis cannot be read, " +
+        "it is not known who holds the lock 'nightly-import': the record 'nightly-import:lock' in memory cannot be read, " +
           'because another program wrote it: delete it',
       ]);
     });
@@ -249,7 +249,7 @@ describe('LockService', () => {
       const [, error] = await timed(b.locks.tryAcquire(KEY), 0);
       expect([error, messageOf(error)]).toEqual([
         expect.any(StoreError),
-        "it is not known who holds the lock 'nightly-import': Redis was restarted or lost its data, " +
+        "it is not known who holds the lock 'nightly-import': memory was restarted or lost its data, " +
           'and an earlier holder may rely on it for 9.9 s',
       ]);
       const [at, handle] = await timed(b.locks.tryAcquire(KEY, { wait: '1m' }), 20_000);
@@ -389,7 +389,7 @@ describe('LockService', () => {
   it('refuses to lock without a connection', async () => {
     const options = resolveOptions({ projectName: 'test', enabled: false });
     const { replica, store } = start('a');
-    const locks = new LockService({ options, replica, storeName: 'Redis' });
+    const locks = new LockService({ options, replica });
     await expect(locks.tryAcquire(KEY)).rejects.toThrow('connection must be given to lock anything');
     expect(store.sent).toEqual([]);
   });

@@ -14,7 +14,6 @@ describe('A lock that is granted', () => {
     const lock = new Lock(lockRecord('x'), {
       options: resolveOptions({ projectName: 'test', store }),
       replica,
-      storeName: 'Redis',
     });
     const facts = { name: lock.name, signal: new AbortController().signal, deadline: { now: 9_000 } };
     const term = (end: () => TermHandle['end']) =>

@@ -27,7 +27,6 @@ const SHARE_MS = 10;
 export interface LockParts {
   readonly options: ResolvedOptions;
   readonly replica: Replica;
-  readonly storeName: string;
 }
 
 /**
@@ -118,7 +117,8 @@ export class Lock implements Candidate {
 
   /** Null: another holder has the lock. An error: nobody may take it. Undefined: that is not known yet. */
   #refusal(since: number): StoreError | null | undefined {
-    const { replica, storeName } = this.parts;
+    const { replica } = this.parts;
+    const { storeName } = replica.context;
     const { term, leader, observed } = this.#election;
     const record = observed.sequence > since ? observed.fresh : undefined;
     if (term !== undefined || !this.isIdle) return null;
@@ -133,7 +133,8 @@ export class Lock implements Candidate {
   }
 
   #silence(): StoreError {
-    const { replica, storeName } = this.parts;
+    const { replica } = this.parts;
+    const { storeName } = replica.context;
     const cause = asStoreError(this.#election.writer.failure ?? replica.failure ?? new Error('no answer yet'));
     return this.#unknown(cause, `${storeName} did not answer in time (${cause.message})`);
   }

@@ -51,7 +51,7 @@ const AFTER_EVERYTHING_ELSE =
   'host jobs in feature modules, and import SingletonJobModule last';
 
 const NO_JOBS =
-  'found no jobs: no provider or controller of an imported module has a method with @FixedRate, @Interval, @Cron or @WhileLeader. ' +
+  'found no jobs: no provider or controller of an imported module has a method with @FixedRate, @Interval, @Cron, @WhileLeader or @Once. ' +
   'Add the class that has one to the providers of a module. If you only use LockService, ignore this';
 
 const IN_MEMORY = "store: 'memory' is seen by this process only: with a second replica every job runs twice";

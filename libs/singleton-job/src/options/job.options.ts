@@ -42,7 +42,7 @@ interface AnyJobOptions {
   readonly initialDelay?: Duration | undefined;
 }
 
-/** The options that every job with ticks has. */
+/** The options of every job whose runs end by themselves. */
 export interface JobOptions extends AnyJobOptions {
   /**
    * The longest time of a run. Then its signal is aborted.
@@ -64,7 +64,7 @@ export interface JobOptions extends AnyJobOptions {
   readonly warnAfter?: Duration | false | undefined;
 }
 
-/** For jobs that may run once after a start. */
+/** For jobs that may run once, when their first leader begins or per version. */
 interface FirstRunOptions {
   /**
    * `'now'`: a job that never ran on any replica runs when its first leader begins.

@@ -191,7 +191,7 @@ export interface SingletonJobOptions {
   /**
    * `false`: the jobs are found and checked, but none runs. For scripts and tests.
    *
-   * The application connects when `LockService` takes its first lock. The environment variable
+   * The application connects when it takes a lock, manages a job or asks for an overview. The environment variable
    * `SINGLETON_JOB_ENABLED=false` does the same, also if this option is true. Any value of the variable except `true`,
    * `false` and nothing is an error.
    *
@@ -205,8 +205,8 @@ export interface SingletonJobOptions {
    * `true`: replicas even out how many jobs they lead. Set it on every replica.
    *
    * A replica that leads at least two jobs more than another one releases one, about every 12 s, until they are even.
-   * It releases no job that is in a run or due within 5 s, and no `@WhileLeader` method. A job moves at most once in
-   * ten minutes.
+   * It releases no job that is in a run or due within 5 s, and no `@WhileLeader` or `@Once` method. A job moves at most
+   * once in ten minutes.
    *
    * @default false
    * @see docs/production/sizing.md#even-out

@@ -18,9 +18,8 @@ interface Schedule {
   readonly description: string;
 
   /**
-   * The first tick after `previous`. Undefined: there are no more ticks. `previous` is a tick or, for an interval, the
-   * end of a run. Both are milliseconds: since the epoch for a fixed rate and for cron, by the monotonic clock for an
-   * interval.
+   * The first tick after this time; for an interval, the tick after a run that ended then. Undefined: there is none.
+   * Milliseconds since the epoch, or for an interval by any one clock, by which the result is too.
    */
   next(previous: number): number | undefined;
 }

@@ -1,13 +1,13 @@
 import { type StoreError } from '../base/errors/store.error.js';
 import { type Connection, type OnLost, type Session } from './connection.js';
-import { hintText, messagesMissing } from './hints.js';
+import { hintText, hintsMissing } from './hints.js';
 import { ServerStore, type ServerStoreOptions } from './server-store.js';
 
-/** How often to check that messages arrive: normally there are none for a long time. */
+/** How often to check that hints arrive: normally there are none for a long time. */
 export const CHECK_EVERY_MS = 3_000;
 
 /**
- * A store on a server that passes on messages: while there is a session for requests, one for hints. That one is opened
+ * A store on a server that passes on hints: while there is a session for requests, one for hints. That one is opened
  * anew with each session for requests, so that both are of the same server also when a name leads to another.
  */
 export abstract class HintingStore<O extends ServerStoreOptions<unknown>, S extends Session> extends ServerStore<O, S> {
@@ -16,7 +16,7 @@ export abstract class HintingStore<O extends ServerStoreOptions<unknown>, S exte
 
   async publish(names: readonly string[] | '*'): Promise<void> {
     await this.sendMessage(hintText(names)).catch((error: unknown) => {
-      this.#messagesFailed(error as StoreError);
+      this.#hintsFailed(error as StoreError);
       throw error;
     });
   }
@@ -29,7 +29,7 @@ export abstract class HintingStore<O extends ServerStoreOptions<unknown>, S exte
   protected abstract newSubscriber(lost: OnLost): Promise<S>;
   /** To all replicas. */
   protected abstract sendMessage(text: string): Promise<unknown>;
-  /** Whether messages arrive on the connection for hints. Rejects where the server refuses them. */
+  /** Whether hints arrive on the connection for hints. Rejects where the server refuses them. */
   protected abstract hintsArrive(session: S): Promise<boolean>;
 
   protected override ready(): void {
@@ -48,18 +48,18 @@ export abstract class HintingStore<O extends ServerStoreOptions<unknown>, S exte
       onReady: () => void this.#check(this.hints?.session),
       onLost: (error) => {
         this.listeners.listening(false);
-        this.#messagesFailed(error);
+        this.#hintsFailed(error);
       },
     });
     this.hints.open();
   }
 
-  /** Reports whether messages arrive, again and again until the session ends. */
+  /** Reports whether hints arrive, again and again until the session ends. */
   async #check(session: S | undefined): Promise<void> {
     const { hints } = this;
     if (hints === undefined || session === undefined || hints.session !== session) return;
     const arrives = await hints.send('subscribe', this.hintsArrive.bind(this)).catch((error: unknown) => {
-      this.#messagesFailed(error as StoreError);
+      this.#hintsFailed(error as StoreError);
       return false;
     });
     if (hints.session !== session) return;
@@ -67,8 +67,8 @@ export abstract class HintingStore<O extends ServerStoreOptions<unknown>, S exte
     setTimeout(() => void this.#check(session), CHECK_EVERY_MS).unref();
   }
 
-  /** A message could not be sent or received. */
-  #messagesFailed({ code, message }: StoreError): void {
-    if (code !== 'STORE_UNREACHABLE') this.listeners.warn(messagesMissing(this.name, message));
+  /** A hint could not be sent or received. */
+  #hintsFailed({ code, message }: StoreError): void {
+    if (code !== 'STORE_UNREACHABLE') this.listeners.warn(hintsMissing(this.name, message));
   }
 }

@@ -14,8 +14,8 @@ export function namesIn(text: string): readonly string[] | '*' {
   return text === '*' ? text : text.split('\n');
 }
 
-/** Without messages everything works that is in the store. */
-export function messagesMissing(store: string, why: string): Warning {
+/** Without hints everything works that is in the store. */
+export function hintsMissing(store: string, why: string): Warning {
   const message =
     `gets no messages of other replicas, or sends none (${why}). Jobs run and locks hold all the same. ` +
     `Replicas look at ${store} once a second instead, so a hand-over takes so much longer`;

@@ -95,11 +95,11 @@ export interface StoreListener {
    * must reject all the same.
    */
   disconnected?(error: Error): void;
-  /** Whether messages arrive. False at first. */
+  /** Whether hints arrive. False at first. */
   listening?(isListening: boolean): void;
   /** These records have changed, or any. */
   hint?(names: readonly string[] | '*'): void;
-  /** What puts leases or records at risk, or denies messages. The code is stable, the message says what to do. */
+  /** What puts leases or records at risk, or denies hints. The code is stable, the message says what to do. */
   warning?(warning: { readonly code: string; readonly message: string }): void;
 }
 

@@ -269,6 +269,8 @@ export interface JobEvents {
      *
      * - `CLOCK_AHEAD`: the clock of this replica is more than a minute ahead of the store, so a cron occurrence could
      *   not be claimed yet. The replica claims it again when the clock of the store has come that far.
+     * - `CLAIMS_AHEAD`: a cron job has claims ahead of the clock of the store, which was set back. Up to a day they
+     *   count, so its occurrences wait. Beyond that the schedule begins anew.
      * - `HEARTBEAT_THREAD_FAILED`: the heartbeat thread ended, or had no connection for 10 s while the main thread had
      *   one. The main thread still renews the leases, but they no longer outlast a blocked event loop. Once, and until
      *   the process is restarted. Not at a stop.
@@ -276,15 +278,19 @@ export interface JobEvents {
      *   change until the deploy has ended, or for ever if two applications have one `projectName`.
      * - `RETURNS_AT_ONCE`: a `@WhileLeader` method has returned within a second three times in a row. Once a term.
      * - `ONLY_FAILED`: the option `only` of a cron job has thrown. Once for each occurrence.
+     * - `WAITS_FOR_REAL_TIME`: timers are faked, and a run waits for the time of the machine. Only with
+     *   `store: 'memory'`.
      * - `RUNNER_FAILED`: the library itself failed while it led a job, or competed for it. Its term is released, and
      *   the job starts again.
      */
     readonly code:
       | 'CLOCK_AHEAD'
+      | 'CLAIMS_AHEAD'
       | 'HEARTBEAT_THREAD_FAILED'
       | 'SCHEDULE_DIFFERS'
       | 'RETURNS_AT_ONCE'
       | 'ONLY_FAILED'
+      | 'WAITS_FOR_REAL_TIME'
       | 'RUNNER_FAILED'
       | (string & Record<never, never>);
     /** What happened, and what to do: the line in the log without its prefix. */

@@ -4,11 +4,11 @@ import { type JobEvents } from './events.js';
 
 type Warning = JobEvents['warning'];
 
-/** Occurrences wait for the clock of the store, which is behind that of the node. */
-export function clockAhead(job: string, due: Date, aheadMs: number, [node, store]: [string, string]): Warning {
+/** Occurrences wait for the clock of the store, which is behind that of the replica. */
+export function clockAhead(job: string, due: Date, aheadMs: number, [replica, store]: [string, string]): Warning {
   const message =
     `is due at ${due.toISOString()}, ${showDuration(aheadMs)} ahead of the clock of ${store}. ` +
-    `Its runs go by that clock. Synchronise the clocks of ${node} and of ${store}`;
+    `Its runs go by that clock. Synchronise the clocks of ${replica} and of ${store}`;
   return { code: 'CLOCK_AHEAD', message, job };
 }
 

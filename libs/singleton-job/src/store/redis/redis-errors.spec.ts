@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { StoreError } from '../../base/errors/store.error.js';
-import { messagesMissing } from '../hints.js';
+import { hintsMissing } from '../hints.js';
 import { CONNECTION_LOST, type FailedRequest, NOT_THE_PRIMARY, redisError, says } from './redis-errors.js';
 import { evictionWarning, restartsHidden } from './server-check.js';
 
@@ -127,7 +127,7 @@ describe('an error of Redis', () => {
 
 describe('a warning of the Redis store', () => {
   it('says what to do', () => {
-    const denied = messagesMissing('Redis', "Redis answered 'subscribe' with NOPERM");
+    const denied = hintsMissing('Redis', "Redis answered 'subscribe' with NOPERM");
     expect([
       evictionWarning('allkeys-lru'),
       evictionWarning('volatile-ttl'),

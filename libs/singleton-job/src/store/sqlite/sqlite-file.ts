@@ -4,7 +4,7 @@ import { setImmediate as nextPass } from 'node:timers/promises';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type StoreError } from '../../base/errors/store.error.js';
 import { describeValue } from '../../base/text/describe-value.js';
-import { messagesMissing } from '../hints.js';
+import { hintsMissing } from '../hints.js';
 import { type Warning } from '../listeners.js';
 import {
   type Dialect,
@@ -241,7 +241,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   #watch(file: string): void {
     const { changed, warn } = this.parts;
     const unwatched = (reason: unknown): void => {
-      warn(messagesMissing('SQLite', messageOf(reason)));
+      warn(hintsMissing('SQLite', messageOf(reason)));
     };
     if (changed === undefined) return;
     const changedSoon = (): void => void setTimeout(changed, READABLE_AFTER_MS).unref();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { instant } from '../base/time/clock.js';
 import { ManualClock } from '../testing/manual-clock.js';
-import { StoreView } from './view.js';
+import { StoreView } from './store-view.js';
 
 const INCARNATION = { id: 'memory/0', since: 0, isFirst: true };
 
