@@ -56,3 +56,12 @@ it('A record that can be read again has not changed since it was first seen', ()
   observed.observe({ revision: 6, value: RELEASED }, 3);
   expect(observed.last.isUnchanged).toBe(false);
 });
+
+it('A new leader finds one that was lost also behind a take of its own whose answer was lost', () => {
+  const clock = new ManualClock();
+  const observed = new RecordView({ clock, storeView: new StoreView('a', clock) });
+  observed.termEnded({ fencingToken: 3, fields: {} });
+  observed.observe({ revision: 5, value: HELD }, 1);
+  observed.observe({ revision: 6, value: { holder: 'a.1@10000#9', fencingToken: 6 } }, 2);
+  expect(observed.predecessor().lostLeader).toBe('a');
+});

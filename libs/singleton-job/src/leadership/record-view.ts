@@ -107,7 +107,9 @@ export class RecordView {
     const takenAt = storeView.storeNow();
     const reason = reasonOf(value, storeView);
     const leader = this.#lastLeader;
-    const isOwn = leader === storeView.replicaId && this.#lastTerm !== undefined;
+    // a take whose answer was lost is no term of which this replica knows what it did
+    const isKnown = (this.#lastTerm?.fencingToken ?? -1) >= (this.#lastValue.fencingToken ?? 0);
+    const isOwn = leader === storeView.replicaId && isKnown;
     const lostLeader = this.#lastValue.holder !== undefined && !isOwn ? leader : undefined;
     const fields = this.leftBehind(this.#lastValue);
     const claimsLostUntil = decide.claimsLostUntil(this.last, storeView, takenAt);
