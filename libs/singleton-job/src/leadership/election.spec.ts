@@ -119,6 +119,15 @@ describe('an error of the library', () => {
     expect([job, other].map(({ term }) => term.isValid())).toEqual([true, true]);
   });
 
+  it('at the begin of a term stops neither another one nor the replica', async () => {
+    const a = world.add('a');
+    const [job, other] = [a.compete('job'), a.compete('other')];
+    job.lead = fail;
+    await world.clock.advance(20_000);
+    expect(world.story).toEqual(expect.arrayContaining(['0 a failed job: Error: wrong', '0 a gained other: first']));
+    expect(other.term.isValid()).toBe(true);
+  });
+
   it('in the election of a leader gives the job to another replica', async () => {
     const [a] = await world.leaderAndFollower();
     Object.assign(a.job, { reconciled: fail });

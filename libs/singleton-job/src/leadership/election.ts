@@ -227,15 +227,18 @@ export class Election {
       this.candidate.reconciled?.();
       if (this.isWanted) this.#events.status(this.observed.last, this.term !== undefined, this.leader);
     } catch (error) {
-      // an error of the library stops no other election, and this one tries again when it has seen the record again
-      if (!this.#hasFailed) {
-        this.#hasFailed = true;
-        this.#events.failed(error);
-        this.stepDown('runner-failed');
-      }
+      this.#fail(error);
     }
     // what an unknown write may have left is released later, or ends with its lease
     if (!this.isWanted && this.isIdle) for (const settle of this.#idle.splice(0)) settle();
+  }
+
+  /** An error of the library stops no other election, and this one tries again when it has seen the record again. */
+  #fail(error: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#events.failed(error);
+    this.stepDown('runner-failed');
   }
 
   #reconcile(): void {
@@ -462,9 +465,13 @@ export class Election {
     const ask = { name, ifRevision: observed.last.revision, value: JSON.stringify(value), ...forget };
     const answered = (answer: WriteAnswer): void => {
       this.writer.answered(answer, ask.ifRevision, until);
-      if (answer.revision === undefined) observed.invalidate(answer.sequence);
-      else this.#observe({ revision: answer.revision, value }, answer.sequence);
-      change.settled?.(answer);
+      try {
+        if (answer.revision === undefined) observed.invalidate(answer.sequence);
+        else this.#observe({ revision: answer.revision, value }, answer.sequence);
+        change.settled?.(answer);
+      } catch (error) {
+        this.#fail(error);
+      }
       this.enqueue();
     };
     this.writer.begin(context.clock.now());

@@ -24,6 +24,8 @@ interface ReplicaParts extends Omit<ContextParts, 'storeName'> {
 /** A read of a caller, such as an overview. `done` aborts when every name was found. */
 interface Read {
   readonly names: ReadonlySet<string>;
+  /** The sequence of now: an answer to an earlier sync may lack what has happened since. */
+  readonly since: number;
   readonly found: Map<string, ObservedRecord>;
   readonly done: AbortController;
 }
@@ -112,9 +114,11 @@ export class Replica implements ElectionTable, StoreListener {
   /** Reads records now, whether this replica competes for them or not. Undefined: no answer within `limitMs`. */
   async read(names: readonly string[], limitMs: number): Promise<ReadonlyMap<string, ObservedRecord> | undefined> {
     if (names.length === 0) return new Map();
-    const read: Read = { names: new Set(names), found: new Map(), done: new AbortController() };
+    const { heartbeat } = this.context;
+    const since = heartbeat.nextSequence();
+    const read: Read = { names: new Set(names), since, found: new Map(), done: new AbortController() };
     this.#reads.add(read);
-    for (const name of names) this.context.heartbeat.requestRead(name);
+    for (const name of names) heartbeat.requestRead(name);
     this.#schedule();
     await sleep(this.clock, limitMs, read.done.signal);
     this.#reads.delete(read);
@@ -365,8 +369,8 @@ export class Replica implements ElectionTable, StoreListener {
 
   #seen(name: string, record: ObservedRecord, sequence: number): void {
     this.#elections.get(name)?.observe(record, sequence);
-    for (const { names, found, done } of this.#reads) {
-      if (names.has(name)) found.set(name, record);
+    for (const { names, since, found, done } of this.#reads) {
+      if (names.has(name) && sequence > since) found.set(name, record);
       if (names.size === found.size) done.abort();
     }
   }

@@ -111,6 +111,22 @@ describe('the requests of a replica', () => {
   });
 });
 
+it('A read of a caller is not answered by what left before it', async () => {
+  const a = await world.leader();
+  const left: (() => void)[] = [];
+  a.store.onSync = async (carryOut) => {
+    const answer = await carryOut();
+    if (left.length === 0) await new Promise<void>((resolve) => left.push(resolve));
+    return answer;
+  };
+  await world.clock.advance(3_100);
+  const read = a.replica.read(['job:job'], 5_000);
+  world.server.loseRecord('job:job');
+  left[0]?.();
+  await world.clock.advance(1_000);
+  expect((await read)?.get('job:job')).toEqual({ revision: 0, value: undefined });
+});
+
 describe('a leader and a waiting caller look at once, and followers not all at once, after', () => {
   it.each([
     ['a message for the job', 3_900, ['job:job']],
