@@ -1,5 +1,5 @@
 import { describeValue, isObject } from '../base/text/describe-value.js';
-import { type Duration } from '../base/text/duration.js';
+import { type Duration, parseDuration } from '../base/text/duration.js';
 import { resolveOptions } from '../options/resolve-options.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 import { defineRegisteredJob, type JobRegistration } from './job-registration.js';
@@ -19,7 +19,7 @@ export type NextTimesSchedule = JobRegistration['schedule'] & {
 /**
  * When a job with this schedule is due, the next first. It needs no application, so that a test can tell what a
  * schedule means. An interval counts as if its runs took no time. `@WhileLeader` and `@Once` have no times, and a cron
- * expression may have fewer than `count`.
+ * expression may have fewer than `count`. A cron expression without `timeZone` is in UTC, whatever the module says.
  *
  * `count`: how many, 3 by default and 10,000 at most. `from`: the times are later than that; now by default.
  *
@@ -41,7 +41,7 @@ export function nextTimes(
   if (!(from instanceof Date) || Number.isNaN(from.getTime()))
     problems.push(`nextTimes(): from must be a valid Date, got ${describeValue(from)}`);
   const { name, jitter, ...kind } = isObject(schedule) ? schedule : {};
-  if (jitter !== undefined && name === undefined)
+  if (jitter !== undefined && parseDuration(jitter) !== 0 && name === undefined)
     problems.push('nextTimes(): name must stand beside jitter, got jitter alone: it is a part of each delay');
   const registered = {
     name: name ?? 'job',

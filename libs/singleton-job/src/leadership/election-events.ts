@@ -46,7 +46,7 @@ export class ElectionEvents {
     if (!isLeading) this.#compareSchedule(record);
   }
 
-  /** Whom this replica follows, and whether the job is paused. `followed` is undefined while it leads. */
+  /** Whom this replica follows, and whether the job is paused. `leader`: as far as this replica knows. */
   status(last: ObservedRecord, isLeading: boolean, leader: string | undefined): void {
     const job = this.#job;
     // a record that cannot be read says nothing of a pause

@@ -205,8 +205,8 @@ export interface SingletonJobOptions {
    * `true`: replicas even out how many jobs they lead. Set it on every replica.
    *
    * A replica that leads at least two jobs more than another one releases one, about every 12 s, until they are even.
-   * It releases no job that is in a run or due within 5 s, and no `@WhileLeader` or `@Once` method. A job moves at most
-   * once in ten minutes.
+   * It releases no job that is in a run or due within 5 s, and no `@WhileLeader` method. A job moves at most once in
+   * ten minutes.
    *
    * @default false
    * @see docs/production/sizing.md#even-out

@@ -8,6 +8,7 @@ import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
+import { ONCE } from '../schedule/once.js';
 import { whileLeader } from '../schedule/while-leader.js';
 
 const MINUTE_MS = 60_000;
@@ -77,6 +78,12 @@ describe('Leaderships', () => {
       expect([name, count]).toEqual([name, schedule.kind === 'cron' ? 9 : 10]);
     }
     expect(runs.filter(isLate)).toEqual([]);
+  });
+
+  it('of jobs of @Once even out too, as nothing of them runs any more', async () => {
+    const all = await startApart(2, spread(4, { schedule: ONCE }));
+    await advance(5);
+    expect(ledBy(...all)).toEqual([2, 2]);
   });
 
   it('of several leaders at a time do not fill one replica', async () => {

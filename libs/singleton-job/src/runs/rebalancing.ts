@@ -83,7 +83,8 @@ function isMovable({ job, election, runs }: JobRunner): boolean {
   const sinceMoveMs = now - (observed?.last.value?.handover?.at ?? -Infinity);
   // a time ahead of the store's is from a clock that was set back
   const stays = sinceMoveMs >= 0 && sinceMoveMs < STAY_MS;
-  // not known for a job that runs all the time
-  const due = nextDue(job.schedule, term.fields.run, now) ?? now;
+  // an interval or a call that runs all the time is due now, and what has no more ticks never
+  const isAlwaysDue = job.schedule.kind === 'while-leader' || job.schedule.kind === 'interval';
+  const due = nextDue(job.schedule, term.fields.run, now) ?? (isAlwaysDue ? now : Infinity);
   return !stays && due - now > DUE_MS;
 }

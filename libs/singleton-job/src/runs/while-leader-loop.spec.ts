@@ -54,6 +54,21 @@ describe('A @WhileLeader job', () => {
     expect(a.observer.of('leadershipReleased')).toHaveLength(1);
   });
 
+  it('is told at once also if a trigger that was accepted before the drain starts it', async () => {
+    let isFirst = true;
+    const { clock } = replicas;
+    const once = (run: JobRun): unknown =>
+      isFirst ? (isFirst = false) : lasting(clock, DAY_MS, { obedient: true })(run);
+    const a = replicas.start('a', [feed(once, 60_000)]);
+    await clock.advance(1_000);
+    const until = clock.wallNow() + 1_000;
+    const reply = a.pool.find('tick')?.replies?.next({ id: 'c', action: 'trigger', until });
+    const removed = a.registry.unregister('tick');
+    reply?.settle?.(true);
+    await clock.advance(10);
+    await expect(removed).resolves.toBeUndefined();
+  });
+
   it('is called again after restartDelay when it has returned', async () => {
     const a = replicas.start('a', [feed(lasting(replicas.clock, 500), 2_000)]);
     await replicas.clock.advance(6_000);

@@ -12,6 +12,11 @@ const THROWS_UNTIL_STEP_DOWN = 3;
 const AT_ONCE_MS = 1_000;
 const RETURNS_UNTIL_WARNING = 3;
 
+/** Why a call ends whose leader releases the job. */
+export function endOf({ reason }: AbortSignal): 'SHUTDOWN' | 'STEPPED_DOWN' {
+  return reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN';
+}
+
 /**
  * Calls the method at once, and again when it has ended while this replica still leads. Its signal fires as soon as the
  * leadership or the application ends, so that the job is released when the method has settled.
@@ -22,7 +27,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
   const delayMs = (failures: number): number => backoffMs(schedule.restartDelayMs, failures);
   onAbort(signal, () => {
     // a lost lease has aborted it before
-    runs.inFlight?.abort(signal.reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN');
+    runs.inFlight?.abort(endOf(signal));
   });
   // a run of the last leader may have ended its process, and would end this one
   let crashes = crashesBefore(term.predecessor);

@@ -187,7 +187,8 @@ export interface JobEvents {
   /**
    * The last leader of this job ended in a run whose start was written: it crashed, was killed or lost its lease. The
    * run may have done a part of its work, and may still be going on there. The next leader reports it once. Starts are
-   * written at once for cron, for triggers and for intervals above 10 s; for all others when the run has lasted 10 s.
+   * written at once for cron, triggers, first runs, `@Once` and intervals above 10 s; for others when the run has
+   * lasted 10 s.
    */
   runInterrupted: Pick<RunInfo, 'job'> & {
     /** When the run began, by the clock of the store. */
