@@ -629,6 +629,8 @@ export class Rules {
       'record deleted, or another server without a new id, until it is read':
         (watched.recordObservedAt.get(name) ?? -Infinity) < lostUnseenAt,
       'after a loss of all data, a new process before any old one': sureAt < this.#falseFirstAt,
+      'another server without a new id: a process that met no other one takes what is being reclaimed':
+        reclaim !== undefined && this.#isHiddenFrom(newer.process),
     });
   }
 
