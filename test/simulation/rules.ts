@@ -620,7 +620,8 @@ export class Rules {
     // of its lease
     const sureAt = reclaim === undefined ? syncedAt : syncedBefore;
     const isYounger = newer.process.bornAt > (losses.at(-1) ?? Infinity);
-    const isUnsettled = reclaim !== undefined || syncedAt < this.#notedAt;
+    const isReclaiming = reclaim !== undefined;
+    const isUnsettled = isReclaiming || syncedAt < this.#notedAt;
     return this.#excuse({
       'after a loss, a new process with a shorter TTL':
         isYounger && newer.term.lease.ttlMs < lease.ttlMs && isUnsettled,
@@ -629,8 +630,7 @@ export class Rules {
       'record deleted, or another server without a new id, until it is read':
         (watched.recordObservedAt.get(name) ?? -Infinity) < lostUnseenAt,
       'after a loss of all data, a new process before any old one': sureAt < this.#falseFirstAt,
-      'another server without a new id: a process that met no other one takes what is being reclaimed':
-        reclaim !== undefined && this.#isHiddenFrom(newer.process),
+      'another server without a new id, while it is reclaimed': isReclaiming && this.#isHiddenFrom(newer.process),
     });
   }
 
@@ -686,12 +686,11 @@ export class Rules {
   }
 
   #mayBeLost(trigger: string): boolean {
-    const hasNotRun = !this.#triggered.has(trigger);
+    if (this.#triggered.has(trigger)) return false;
     const { at = Infinity } = this.#calls.find(({ id }) => id === trigger) ?? {};
     return this.#excuse({
-      'a claimed trigger whose leader had its wall clock set':
-        hasNotRun && this.world.processes.some(({ wallSteppedAt }) => wallSteppedAt >= at),
-      'a claimed trigger whose term ended first': hasNotRun && this.#lostTriggers.has(trigger),
+      'a claimed trigger whose leader had its wall clock set': this.world.processes.some((p) => p.wallSteppedAt >= at),
+      'a claimed trigger whose term ended first': this.#lostTriggers.has(trigger),
     });
   }
 
