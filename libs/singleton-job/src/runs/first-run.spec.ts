@@ -9,12 +9,13 @@ import { ONCE } from '../schedule/once.js';
 
 const MINUTE = 60_000;
 
+const causes = (...all: TestReplica[]) =>
+  all.flatMap(({ name, observer }) => observer.of('runStarted').map(({ cause }) => `${name} ${cause}`));
+
 describe('A job with firstRun', () => {
   const replicas = useReplicas();
   const daily = (version?: string, runMs = 0) =>
     job({ schedule: cron('0 3 * * *'), firstRun: 'now', version, run: lasting(replicas.clock, runMs) });
-  const causes = (...all: TestReplica[]) =>
-    all.flatMap(({ name, observer }) => observer.of('runStarted').map(({ cause }) => `${name} ${cause}`));
   const handOver = (from: TestReplica) => Promise.all([from.pool.stop(), replicas.clock.advance(1_000)]);
 
   it('runs when its first leader begins, and by its schedule after that', async () => {
@@ -104,8 +105,6 @@ describe('A job with firstRun', () => {
 describe('A job of @Once', () => {
   const replicas = useReplicas();
   const once = (version?: string, run: () => unknown = () => undefined) => job({ schedule: ONCE, version, run });
-  const runsOf = (...all: TestReplica[]) =>
-    all.flatMap(({ name, observer }) => observer.of('runStarted').map(({ cause }) => `${name} ${cause}`));
 
   async function stop(from: TestReplica): Promise<void> {
     await Promise.all([from.pool.stop(), replicas.clock.advance(1_000)]);
@@ -116,7 +115,7 @@ describe('A job of @Once', () => {
     await replicas.clock.advance(60 * MINUTE);
     await stop(a);
     await replicas.clock.advance(60 * MINUTE);
-    expect(runsOf(a, b)).toEqual(['a first-run']);
+    expect(causes(a, b)).toEqual(['a first-run']);
     expect(b.registry.get('tick')).toMatchObject({ kind: 'once', schedule: 'once', role: 'leader', nextTickAt: null });
   });
 
@@ -126,7 +125,7 @@ describe('A job of @Once', () => {
     const b = replicas.start('b', [once('2')]);
     await stop(a);
     await replicas.clock.advance(1_000);
-    expect(runsOf(a, b)).toEqual(['a first-run', 'b first-run']);
+    expect(causes(a, b)).toEqual(['a first-run', 'b first-run']);
   });
 
   it('is not repeated if it has failed, but for a trigger', async () => {
@@ -139,6 +138,6 @@ describe('A job of @Once', () => {
     await stop(a);
     await replicas.clock.advance(1_000);
     await Promise.all([b.registry.trigger('tick'), replicas.clock.advance(1_000)]);
-    expect(runsOf(a, b)).toEqual(['a first-run', 'b trigger']);
+    expect(causes(a, b)).toEqual(['a first-run', 'b trigger']);
   });
 });
