@@ -1,7 +1,6 @@
 import { type RunInfo } from '../base/events/run-info.js';
 import { type Job } from '../jobs/job.js';
 import { type TermHandle } from '../leadership/term.js';
-import { nextDue } from '../runs/due.js';
 import { type JobRunner } from '../runs/job-runner.js';
 
 /**
@@ -44,5 +43,5 @@ function dueWhileIdle(
   const { run, lastScheduledAt = 0 } = fields;
   const handled = Math.max(takenAt, run?.endedAt ?? 0, Math.min(lastScheduledAt, now));
   if (schedule.kind !== 'interval') return schedule.next(handled);
-  return nextDue(schedule, run, takenAt) ?? takenAt;
+  return Math.max(schedule.next(run?.endedAt ?? -Infinity), takenAt);
 }

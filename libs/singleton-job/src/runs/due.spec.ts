@@ -16,6 +16,7 @@ describe('The next tick', () => {
     ['of cron is its next occurrence', DAILY, undefined, AT + 24 * HOUR],
     ['of an interval is one delay after the last run', interval(HOUR), ended(AT - 1), AT - 1 + HOUR],
     ['of an interval whose delay has passed is now', interval(1_000), ended(AT - HOUR), AT],
+    ['of an interval is one delay from now at most', interval(HOUR), ended(AT + HOUR), AT + HOUR],
     ['of an interval in a run is not known', interval(HOUR), { startedAt: AT, by: 'a' }, undefined],
     ['of @WhileLeader does not exist', whileLeader(1_000), ended(AT), undefined],
   ])('%s', (_, schedule, run, due) => {

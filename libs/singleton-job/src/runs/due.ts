@@ -7,5 +7,6 @@ import { type AnySchedule } from '../schedule/schedule.js';
  */
 export function nextDue(schedule: AnySchedule, run: RunRecord | undefined, now: number): number | undefined {
   if (schedule.kind !== 'interval') return schedule.next(now);
-  return run?.endedAt === undefined ? undefined : Math.max(schedule.next(run.endedAt), now);
+  // an end ahead of now is by a clock of the store that was set back
+  return run?.endedAt === undefined ? undefined : Math.max(schedule.next(Math.min(run.endedAt, now)), now);
 }
