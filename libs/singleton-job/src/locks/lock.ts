@@ -70,7 +70,7 @@ export class Lock implements Candidate {
     try {
       if (!(await this.#reconciled.until(hasLock, waitMs, ...stops)))
         await this.#reconciled.until(isDecided, Math.max(ANSWER_MS - waitMs, LATE_ANSWER_MS), ...stops);
-      // it may have been granted since the last pass: nobody else would release it
+      // it may have been granted since the last pass: no other part would release it
       if (stops.some(({ aborted }) => aborted)) void caller.handle?.release();
       for (const stop of stops) stop.throwIfAborted();
       if (caller.handle !== undefined || refusal === null) return caller.handle ?? null;

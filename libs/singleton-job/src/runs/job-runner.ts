@@ -19,7 +19,7 @@ import { runRecordOf, type RunnerParts } from './run.js';
 import { SingleFlight } from './single-flight.js';
 import { Sleeper } from './sleeper.js';
 import { type TickLoopParts } from './tick-loop.js';
-import { endOf, whileLeaderLoop } from './while-leader-loop.js';
+import { abortCodeOf, whileLeaderLoop } from './while-leader-loop.js';
 
 /** A job of this replica: competes for it, and runs it during the terms that it wins, one at a time. */
 export class JobRunner implements Candidate {
@@ -116,7 +116,7 @@ export class JobRunner implements Candidate {
       // the record shows its start
       else if (isShown) term.set({ run: { ...record, endedAt: record.startedAt, outcome: 'cancelled' } });
       // a drain that came before has aborted nothing
-      if (this.job.schedule.kind === 'while-leader' && quit?.aborted === true) runs.inFlight?.abort(endOf(quit));
+      if (this.job.schedule.kind === 'while-leader' && quit?.aborted === true) runs.inFlight?.abort(abortCodeOf(quit));
       runs.free();
     };
     return { ...command, outcome: 'started', fields: { run: record }, settle };

@@ -13,7 +13,7 @@ const AT_ONCE_MS = 1_000;
 const RETURNS_UNTIL_WARNING = 3;
 
 /** Why a call ends whose leader releases the job. */
-export function endOf({ reason }: AbortSignal): 'SHUTDOWN' | 'STEPPED_DOWN' {
+export function abortCodeOf({ reason }: AbortSignal): 'SHUTDOWN' | 'STEPPED_DOWN' {
   return reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN';
 }
 
@@ -27,7 +27,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
   const delayMs = (failures: number): number => backoffMs(schedule.restartDelayMs, failures);
   onAbort(signal, () => {
     // a lost lease has aborted it before
-    runs.inFlight?.abort(endOf(signal));
+    runs.inFlight?.abort(abortCodeOf(signal));
   });
   // a run of the last leader may have ended its process, and would end this one
   let crashes = crashesBefore(term.predecessor);
