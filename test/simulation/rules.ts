@@ -613,7 +613,7 @@ export class Rules {
     return older.excusedBeside === newer.term && (isReclaiming || isUnknown);
   }
 
-  #mayOverlap({ process, term: { name, lease, reclaim } }: Led, newer: Led): boolean {
+  #mayOverlap({ process, term: { name, holder, lease, reclaim } }: Led, newer: Led): boolean {
     const { watched, suspendedAt, wallSteppedAt } = process;
     const { syncedAt, syncedBefore = syncedAt } = watched;
     const { losses, lostUnseenAt } = this.#of(name);
@@ -630,7 +630,8 @@ export class Rules {
       'record deleted, or another server without a new id, until it is read':
         (watched.recordObservedAt.get(name) ?? -Infinity) < lostUnseenAt,
       'after a loss of all data, a new process before any old one': sureAt < this.#falseFirstAt,
-      'another server without a new id, while it is reclaimed': isReclaiming && this.#isHiddenFrom(newer.process),
+      'another server without a new id, until the holder has written there':
+        (isReclaiming || !this.#wroteAt.has(holder)) && this.#isHiddenFrom(newer.process),
     });
   }
 
