@@ -128,6 +128,17 @@ async function stopAll(workers: Workers): Promise<void> {
   clearTimeout(limit);
 }
 
+/** Says in one line that something goes on, with one more dot each second. Returns what ends the line. */
+function showProgress(words: string): () => void {
+  const show = (text: string): boolean => process.stdout.write(styleText('dim', text));
+  show(` ${words} .`);
+  const dots = setInterval(show, 1_000, '.').unref();
+  return () => {
+    clearInterval(dots);
+    show('\n');
+  };
+}
+
 /** How long each hand-over took, and what went wrong. */
 function summarize(workers: Workers, stopped: WorkerProcess, killed: WorkerProcess): void {
   console.log();
@@ -152,10 +163,11 @@ function summarize(workers: Workers, stopped: WorkerProcess, killed: WorkerProce
 
 try {
   console.log(`\n ${styleText('bold', 'nestjs-singleton-job')}: three replicas, and each job runs on one of them.`);
-  console.log(styleText('dim', ` Building the worker, starting ${kind} …`));
+  const endProgress = showProgress(`Building the worker, starting ${kind}`);
   await tool('build.ts', ['worker']);
   await using server = await SERVERS[kind]();
   ending.signal.throwIfAborted();
+  endProgress();
   console.log(styleText('dim', ` ${server.url}, from ${server.source}`));
   console.log(LEGEND);
   await demo(server.url);
