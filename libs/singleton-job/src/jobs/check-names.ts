@@ -1,6 +1,5 @@
 import { didYouMean } from '../advice/suggest.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { jobInVariable } from '../options/variables/variables.js';
 
 const FIX_OF_TWICE_DECLARED =
   'give each a name of its own, or provide the class once: in one module, with { provide: …, useExisting } for a second token. ' +
@@ -28,8 +27,8 @@ export function checkNames(jobs: readonly NamedJob[], options: ResolvedOptions, 
     if (found.length > 1)
       problems.push(`job '${name}' must be declared once, got ${places.join(' and ')}: ${FIX_OF_TWICE_DECLARED}`);
   }
-  for (const { name: variableName, place } of jobsOfVariables(options)) {
-    const meant = namesOf(jobs).filter((name) => jobInVariable(name) === variableName);
+  for (const { job, formOf, place } of options.jobs) {
+    const meant = [...byName.keys()].filter((name) => formOf(name) === job);
     const fix = 'rename one of them, or set its options in code';
     if (meant.length > 1)
       problems.push(`${place} must be one job of this application, got ${meant.join(' and ')}: ${fix}`);
@@ -38,31 +37,10 @@ export function checkNames(jobs: readonly NamedJob[], options: ResolvedOptions, 
 
 /** A sentence about each override whose job does not exist. */
 export function unknownOverrides(jobs: readonly NamedJob[], options: ResolvedOptions): string[] {
-  const names = namesOf(jobs);
-  const byName = Object.keys(options.jobs).map((name) => ({ name, place: `jobs.${name}` }));
-  return [...unknownIn(byName, names), ...unknownIn(jobsOfVariables(options), names.map(jobInVariable))];
-}
-
-interface NamedInOptions {
-  readonly name: string;
-  /** Its name in messages. */
-  readonly place: string;
-}
-
-function unknownIn(given: readonly NamedInOptions[], names: readonly string[]): string[] {
-  const fallback = names.length === 0 ? 'there are no jobs' : `the jobs are ${names.join(', ')}`;
-  const unknown = given.filter(({ name }) => !names.includes(name));
-  return unknown.map(({ name, place }) => {
-    return `${place} is no job of this application, so it changes nothing: ${didYouMean(name, names, fallback)}`;
+  return options.jobs.flatMap(({ job, formOf, place }) => {
+    const names = jobs.flatMap(({ name }) => (name === undefined ? [] : formOf(name)));
+    if (names.includes(job)) return [];
+    const fallback = names.length === 0 ? 'there are no jobs' : `the jobs are ${names.join(', ')}`;
+    return `${place} is no job of this application, so it changes nothing: ${didYouMean(job, names, fallback)}`;
   });
-}
-
-/** The jobs that variables name, in the form of variables: `DAILY_REPORT`. */
-function jobsOfVariables({ jobVariables, jobPrefix }: ResolvedOptions): readonly NamedInOptions[] {
-  return Object.keys(jobVariables).map((name) => ({ name, place: `${jobPrefix}${name}` }));
-}
-
-/** Each name once. */
-function namesOf(jobs: readonly NamedJob[]): readonly string[] {
-  return [...new Set(jobs.flatMap(({ name }) => name ?? []))];
 }

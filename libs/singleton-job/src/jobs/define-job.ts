@@ -44,15 +44,14 @@ export function defineJob(description: JobDescription, options: ResolvedOptions,
   const { location, name, kind, invoke } = description;
   const before = problems.length;
   const declared = readDeclared(description, problems);
-  const { given: overrides, placeOf } = overridesOf(name ?? '', options);
-  const overridden = Object.keys(overrides) as JobOptionName[];
-  for (const option of overridden) {
+  const { options: overrides, places } = overridesOf(name ?? '', options.jobs);
+  for (const [option, place] of places) {
     const mistake = misplaced(option, kind);
-    if (mistake !== undefined) problems.push(`${placeOf(option)} ${mistake}`);
+    if (mistake !== undefined) problems.push(`${place} ${mistake}`);
   }
 
   const settingsInCode = withDefaults(JOB_OPTIONS, declared);
-  const settings = overridden.length === 0 ? settingsInCode : withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
+  const settings = places.size === 0 ? settingsInCode : withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
   const build = (from: typeof settings, place: string): AnySchedule | undefined => {
     try {
       return scheduleOf(kind, from, options.timeZone, name ?? location);
@@ -66,8 +65,9 @@ export function defineJob(description: JobDescription, options: ResolvedOptions,
     problems.push(`${location}: version must stand beside firstRun, got it alone: add firstRun: 'now'`);
   // a wrong schedule is a mistake also if an override replaces it
   const scheduleInCode = build(settingsInCode, location);
-  const places = overridden.filter((option) => OF_SCHEDULE.has(option)).map(placeOf);
-  const schedule = places.length === 0 ? scheduleInCode : build(settings, `${places.join(', ')} of ${location}`);
+  const placesOfSchedule = [...places].flatMap(([option, place]) => (OF_SCHEDULE.has(option) ? place : []));
+  const schedule =
+    placesOfSchedule.length === 0 ? scheduleInCode : build(settings, `${placesOfSchedule.join(', ')} of ${location}`);
   if (name === undefined || schedule === undefined || problems.length > before) return undefined;
 
   const {

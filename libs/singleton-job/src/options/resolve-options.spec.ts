@@ -42,9 +42,7 @@ describe('the resolved options', () => {
       disabledBy: undefined,
       unreadVariables: [],
       rebalance: false,
-      jobs: {},
-      jobVariables: {},
-      jobPrefix: 'JOBS__',
+      jobs: [],
       observers: [],
       interceptors: [],
     });
@@ -54,13 +52,13 @@ describe('the resolved options', () => {
     const raw = { ...REQUIRED, connection: { host: 'cache' }, jobs: { tick: { period: '1s' } }, observers: [{}] };
     const before = structuredClone(raw);
     const resolved = resolveOptions(raw, ...ENVIRONMENT);
-    const parts = [resolved, resolved.observers, resolved.interceptors, resolved.jobs, resolved.jobs['tick']];
+    const parts = [resolved, resolved.observers, resolved.interceptors, resolved.jobs, ...resolved.jobs];
     expect(parts.every((part) => Object.isFrozen(part))).toBe(true);
     const given = [raw, raw.connection, raw.jobs, raw.jobs.tick, ...raw.observers];
     expect(given.some((part) => Object.isFrozen(part))).toBe(false);
     expect(raw).toEqual(before);
     raw.jobs.tick.period = '2s';
-    expect(resolved.jobs['tick']?.period).toBe(1_000);
+    expect(resolved.jobs[0]?.options.period).toBe(1_000);
   });
 
   it('keep clients, stores and observers as the same objects, but take no client with a key prefix', () => {
@@ -103,8 +101,10 @@ describe('the resolved options', () => {
     const jobs = JSON.parse('{ "constructor": { "period": 500 }, "__proto__": { "period": 600 } }') as unknown;
     const resolved = resolveOptions({ ...REQUIRED, jobs }, ...ENVIRONMENT);
 
-    expect(Object.keys(resolved.jobs)).toEqual(['constructor', '__proto__']);
-    expect('toString' in resolved.jobs).toBe(false);
+    expect(resolved.jobs.map(({ job, options }) => [job, options.period])).toEqual([
+      ['constructor', 500],
+      ['__proto__', 600],
+    ]);
   });
 
   it.each([
@@ -190,7 +190,7 @@ describe('warnAfter', () => {
   it('is a duration or false, of the module and of a job', () => {
     const given = { quick: { warnAfter: '100ms' }, never: { warnAfter: false }, silent: {} };
     const { warnAfterMs, jobs } = resolveOptions({ ...REQUIRED, warnAfter: false, jobs: given }, ...ENVIRONMENT);
-    const ofJobs = Object.values(jobs).map(({ warnAfter }) => warnAfter);
+    const ofJobs = jobs.map((override) => override.options.warnAfter);
     expect([warnAfterMs, ...ofJobs]).toEqual([false, 100, false, undefined]);
   });
 });

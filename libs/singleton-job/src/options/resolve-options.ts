@@ -10,7 +10,7 @@ import { checkThreadConnection } from './table/heartbeat-thread-option.js';
 import { MODULE_OPTIONS } from './table/module-option-table.js';
 import { toNodeId } from './table/names.js';
 import { type Parsed, Place, readOptions, type WithDefaults, settable, withDefaults } from './table/option-table.js';
-import { type Overrides, readOverrides } from './variables/overrides.js';
+import { type JobOverride, readOverrides } from './variables/overrides.js';
 import {
   ENABLED_VARIABLE,
   fromVariables,
@@ -26,9 +26,11 @@ type ParsedOptions = Parsed<typeof MODULE_OPTIONS>;
  * The checked options of the module, with every default, and frozen. Durations are in milliseconds, and their names end
  * in `Ms`. Connections, stores, observers and interceptors are the user's objects.
  */
-export interface ResolvedOptions extends Omit<WithDefaults<typeof MODULE_OPTIONS>, 'nodeId' | 'jobs'>, Overrides {
+export interface ResolvedOptions extends Omit<WithDefaults<typeof MODULE_OPTIONS>, 'nodeId' | 'jobs'> {
   /** Without the random part. */
   readonly nodeId: string;
+  /** From `jobs` and from variables. */
+  readonly jobs: readonly JobOverride[];
   /** Why no job runs: `enabled: false`, or the variable of the environment. Undefined while `enabled` is true. */
   readonly disabledBy: string | undefined;
   /** The variables that look like options and set none, because the options come from code alone. */
@@ -108,7 +110,7 @@ function check(raw: Raw, variables: Variables = process.env, hostName = hostname
     problems,
     resolved: {
       ...resolved,
-      ...readOverrides(jobs, read, problems),
+      jobs: readOverrides(jobs, problems, read),
       heartbeatIntervalMs: heartbeatIntervalOf(parsed),
       // an empty variable counts as not set
       nodeId: resolved.nodeId ?? toNodeId(variables['POD_NAME'] || hostName || 'unknown-host'),

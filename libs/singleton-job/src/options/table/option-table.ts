@@ -69,10 +69,14 @@ export class Place {
     return new Place(this.path, this.problems, this.variable, OF_CONNECTION);
   }
 
+  /** As messages have it. */
+  get shown(): string {
+    return this.variable === undefined ? this.path : `${this.path} (${this.variable})`;
+  }
+
   /** Notes a mistake in one sentence: what is wrong, and the fix. */
   note(sentence: string): void {
-    const where = this.variable === undefined ? this.path : `${this.path} (${this.variable})`;
-    this.problems.push(`${where} ${sentence}`);
+    this.problems.push(`${this.shown} ${sentence}`);
   }
 
   /** Notes a wrong value, with `fix` unless advice knows a better one. Returns undefined, as a reader does then. */

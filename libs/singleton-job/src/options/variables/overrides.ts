@@ -3,47 +3,49 @@ import { type ParsedJobOptions, type JobOptionName, OPTION_FIXES, OVERRIDES } fr
 import { Place, readOptions } from '../table/option-table.js';
 import { type FromVariables, jobInVariable, optionInVariable } from './variables.js';
 
-/** The overrides of jobs, checked. */
-export interface Overrides {
-  /** By the name of the job. */
-  readonly jobs: Readonly<Record<string, ParsedJobOptions>>;
-  /** Those of variables, by the name of the job as variables write it: see {@link jobInVariable}. */
-  readonly jobVariables: Readonly<Record<string, ParsedJobOptions>>;
-  /** What the names of these variables begin with: `SINGLETON_JOB_JOBS__`. */
-  readonly jobPrefix: string;
+/** What an entry of `jobs`, or the variables of a job, set. */
+export interface JobOverride {
+  /** The job as this place writes it: `daily-report`, or `DAILY_REPORT`. */
+  readonly job: string;
+  /** How this place writes the name of a job. */
+  readonly formOf: (name: string) => string;
+  /** `jobs.daily-report`, or `SINGLETON_JOB_JOBS__DAILY_REPORT`. */
+  readonly place: string;
+  readonly placeOf: (option: string) => Place;
+  readonly options: ParsedJobOptions;
 }
 
-/** Reads the entries of `jobs`, and what variables say of jobs. */
+/** Reads the entries of `jobs`, and what variables say of jobs, which comes last and wins. */
 export function readOverrides(
   jobs: Readonly<Record<string, unknown>>,
-  variables: FromVariables | undefined,
   problems: string[],
-): Overrides {
-  // no prototype, because a job may be called 'constructor'
-  const byName = Object.create(null) as Record<string, ParsedJobOptions>;
-  const byVariable = Object.create(null) as Record<string, ParsedJobOptions>;
-  for (const [name, raw] of Object.entries(jobs)) {
-    const place = new Place(`jobs.${name}`, problems);
-    if (isObject(raw)) byName[name] = readOptions(OVERRIDES, raw, (key) => place.in(key), OPTION_FIXES);
+  { prefix = '', jobs: jobsInVariables = {} }: Partial<FromVariables> = {},
+): readonly JobOverride[] {
+  const overrides: JobOverride[] = [];
+  const read = (raw: Readonly<Record<string, unknown>>, override: Omit<JobOverride, 'options'>): void => {
+    const options = readOptions(OVERRIDES, raw, override.placeOf, OPTION_FIXES);
+    overrides.push(Object.freeze({ ...override, options }));
+  };
+  for (const [job, raw] of Object.entries(jobs)) {
+    const place = new Place(`jobs.${job}`, problems);
+    const placeOf = (option: string): Place => place.in(option);
+    if (isObject(raw)) read(raw, { job, formOf: (name) => name, place: place.path, placeOf });
     else if (raw !== undefined) place.refuse(raw, 'an object of options', "write it as { period: '1s' }");
   }
-  const jobPrefix = `${variables?.prefix ?? ''}JOBS__`;
-  for (const [variableName, raw] of Object.entries(variables?.jobs ?? {})) {
-    const placeOf = (key: string) => new Place(key, problems, variableOf(jobPrefix, variableName, key));
-    byVariable[variableName] = readOptions(OVERRIDES, raw, placeOf);
+  for (const [job, raw] of Object.entries(jobsInVariables)) {
+    const place = `${prefix}JOBS__${job}`;
+    const placeOf = (option: string) => new Place(option, problems, `${place}__${optionInVariable(option)}`);
+    read(raw, { job, formOf: jobInVariable, place, placeOf });
   }
-  return { jobs: Object.freeze(byName), jobVariables: Object.freeze(byVariable), jobPrefix };
+  return Object.freeze(overrides);
 }
 
-/** The overrides of a job: from `jobs` and from variables, which win. `placeOf` names one of them in messages. */
-export function overridesOf(name: string, { jobs, jobVariables, jobPrefix }: Overrides) {
-  const variableName = jobInVariable(name);
-  const ofVariable = jobVariables[variableName] ?? {};
-  const placeOf = (option: JobOptionName): string =>
-    option in ofVariable ? `${option} (${variableOf(jobPrefix, variableName, option)})` : `jobs.${name}.${option}`;
-  return { given: { ...jobs[name], ...ofVariable } as ParsedJobOptions, placeOf };
-}
-
-function variableOf(jobPrefix: string, variableName: string, option: string): string {
-  return `${jobPrefix}${variableName}__${optionInVariable(option)}`;
+/** The options that override those of a job, and where each of them is set, for messages. */
+export function overridesOf(name: string, overrides: readonly JobOverride[]) {
+  const own = overrides.filter(({ job, formOf }) => formOf(name) === job);
+  const places = new Map<JobOptionName, string>();
+  for (const { options, placeOf } of own) {
+    for (const option of Object.keys(options) as JobOptionName[]) places.set(option, placeOf(option).shown);
+  }
+  return { options: Object.assign({}, ...own.map(({ options }) => options)) as ParsedJobOptions, places };
 }
