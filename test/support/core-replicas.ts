@@ -13,67 +13,13 @@ import {
 } from '../../libs/singleton-job/src/leadership/record.js';
 import { Replica } from '../../libs/singleton-job/src/leadership/replica.js';
 import { type TermHandle } from '../../libs/singleton-job/src/leadership/term.js';
-import { MemoryStore } from '../../libs/singleton-job/src/store/memory.js';
-import {
-  type CasRequest,
-  type StoreListener,
-  type SyncRequest,
-  type SyncResult,
-} from '../../libs/singleton-job/src/store/store.js';
 import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
 import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
+import { ProcessClock } from '../../libs/singleton-job/src/testing/replicas/process-clock.js';
 import { anewForEachTest } from './anew-for-each-test.js';
+import { FaultyStore } from './faulty-store.js';
 
 const TTL_MS = 10_000;
-
-type Revisions = Awaited<ReturnType<MemoryStore['compareAndSet']>>;
-
-/** A store whose requests a test counts, loses, refuses or delays. */
-export class WatchedStore extends MemoryStore {
-  syncs: SyncRequest[] = [];
-  writes: CasRequest[] = [];
-  /** No request arrives. */
-  isCut = false;
-  losesHints = false;
-  /** What becomes of a sync. */
-  onSync = (carryOut: () => Promise<SyncResult>): Promise<SyncResult> => carryOut();
-  /** What becomes of a write. */
-  onWrite = (carryOut: () => Promise<Revisions>): Promise<Revisions> => carryOut();
-
-  /** The replica, to which a test reports what becomes of the connection. */
-  listener: StoreListener = {};
-
-  override async sync(request: SyncRequest) {
-    this.syncs.push(request);
-    if (this.isCut) throw new Error('cut');
-    return this.onSync(() => super.sync(request));
-  }
-
-  override async compareAndSet(request: CasRequest) {
-    this.writes.push(request);
-    if (this.isCut) throw new Error('cut');
-    return this.onWrite(() => super.compareAndSet(request));
-  }
-
-  override async publish(names: readonly string[] | '*') {
-    if (!this.losesHints) await super.publish(names);
-  }
-
-  override addListener(listener: StoreListener): () => void {
-    this.listener = listener;
-    return super.addListener(listener);
-  }
-
-  /** Carries out the next write, and loses the answer. */
-  losesAnswer(then = (): void => undefined): void {
-    this.onWrite = async (carryOut) => {
-      this.onWrite = (next) => next();
-      await carryOut();
-      then();
-      throw new Error('the answer is lost');
-    };
-  }
-}
 
 /** A job that only leads, balanced or not. */
 export class TestCandidate implements Candidate {
@@ -192,7 +138,7 @@ export class CoreReplicas {
   ) {
     const { clock } = this;
     const say = (what: string): number => this.story.push(`${clock.now()} ${id} ${what}`);
-    const store = new WatchedStore(this.server);
+    const store = new FaultyStore(this.server, new ProcessClock(clock));
     const replica = new Replica({
       id,
       ttlMs: ttlMs,

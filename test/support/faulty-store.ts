@@ -1,6 +1,7 @@
 import { StoreError } from '../../libs/singleton-job/src/base/errors/store.error.js';
 import { type Timer } from '../../libs/singleton-job/src/base/time/clock.js';
 import { type RequestKind } from '../../libs/singleton-job/src/store/memory.js';
+import { type CasRequest, type SyncRequest, type SyncResult } from '../../libs/singleton-job/src/store/store.js';
 import { NetworkStore } from '../../libs/singleton-job/src/testing/replicas/network-store.js';
 
 /**
@@ -16,6 +17,15 @@ interface Sent {
   readonly names: readonly string[] | '*';
 }
 
+type Step<T> = (carryOut: () => Promise<T>) => Promise<T>;
+export type WriteStep = Step<readonly (number | undefined)[]>;
+
+/** An outcome for each write. Every other request is answered. */
+export const onWrite =
+  (outcome: Outcome) =>
+  (request: RequestKind): Outcome =>
+    request === 'compareAndSet' ? outcome : 'answered';
+
 /** A connection on which an answer is missing is closed after that. */
 const WATCHDOG_MS = 1_500;
 const RECONNECT_MS = 250;
@@ -24,8 +34,12 @@ const RECONNECT_MS = 250;
 export class FaultyStore extends NetworkStore {
   /** Every request that was sent, in order. */
   readonly sent: Sent[] = [];
+  syncs: SyncRequest[] = [];
+  writes: CasRequest[] = [];
   /** Decides what happens to each request. */
   outcome: (request: RequestKind, names: Sent['names']) => Outcome = () => 'answered';
+  /** What happens to each request of a kind where {@link outcome} has no word for it. */
+  script: { sync?: Step<SyncResult>; compareAndSet?: WriteStep; publish?: never } = {};
   /** Holds back every answer until it resolves, once the request was carried out. */
   answersAfter: Promise<void> | undefined;
   /** How long each answer takes, once the request was carried out. */
@@ -36,6 +50,16 @@ export class FaultyStore extends NetworkStore {
   #unanswered: ((error: StoreError) => void)[] = [];
   /** Of a connection its watchdog, else the next attempt. */
   #timer: Timer | undefined;
+
+  override sync(request: SyncRequest): Promise<SyncResult> {
+    this.syncs.push(request);
+    return super.sync(request);
+  }
+
+  override compareAndSet(request: CasRequest): ReturnType<WriteStep> {
+    this.writes.push(request);
+    return super.compareAndSet(request);
+  }
 
   override async close(): Promise<void> {
     this.isConnected = false;
@@ -70,9 +94,12 @@ export class FaultyStore extends NetworkStore {
     return arrive;
   }
 
-  /** How many times a request was sent. */
-  count(request: RequestKind): number {
-    return this.sent.filter((sent) => sent.request === request).length;
+  /** What happens to the next write only. */
+  scriptWrite(step: WriteStep): void {
+    this.script.compareAndSet = (carryOut) => {
+      this.script = {};
+      return step(carryOut);
+    };
   }
 
   override deliver(names: Sent['names']): void {
@@ -81,6 +108,8 @@ export class FaultyStore extends NetworkStore {
 
   protected override async meet<T>(request: RequestKind, names: Sent['names'], carryOut: () => Promise<T>): Promise<T> {
     this.sent.push({ request, names });
+    const step = this.script[request] as Step<T> | undefined;
+    if (step !== undefined) return step(carryOut);
     const outcome = this.#isPartitioned ? 'request-lost' : this.outcome(request, names);
     if (outcome === 'request-lost') return this.#loseAnswer();
     if (outcome === 'answer-lost') return carryOut().then(() => this.#loseAnswer());

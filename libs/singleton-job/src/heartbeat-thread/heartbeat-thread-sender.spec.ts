@@ -72,7 +72,7 @@ describe('The heartbeat thread', () => {
 
   /** When the renewals were sent that are reported. */
   const reportedAt = () => reports.map(({ sent }) => sent.now);
-  const requests = () => store.count('sync');
+  const requests = () => store.syncs.length;
   const isAlive = () => server.sync({ isNewcomer: false, renew: [], grant: [], revoke: [], read: [] }).leases.has(ID);
 
   it('renews a lease when the main thread is late, one request at a time, and reports each', async () => {

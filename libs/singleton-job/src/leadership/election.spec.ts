@@ -10,7 +10,7 @@ describe('a leader', () => {
     const [a, b] = await world.leaderAndFollower();
     for (let other = 0; other < 8; other++) b.compete(`other-${other}`);
     await world.clock.advance(3_000);
-    a.store.losesHints = true;
+    b.store.losesMessages = true;
     await a.replica.close();
     await world.clock.advance(3_000);
     expect(world.story.slice(8)).toEqual(['3100 a released job: shutdown', '6010 b gained job: released']);
@@ -19,7 +19,7 @@ describe('a leader', () => {
   it('that is cut off stops leading before another takes over, when its lease has ended', async () => {
     const [a] = await world.leaderAndFollower();
     const { signal } = a.job.term;
-    a.store.isCut = true;
+    a.store.outcome = () => 'STORE_UNREACHABLE';
     await world.clock.advance(8_899);
     expect(signal.aborted).toBe(false);
     await world.clock.advance(10_000);
@@ -69,12 +69,11 @@ describe('a leader', () => {
   ])('whose take is answered when %s does not lead by it', async (_when, holders, happens) => {
     const a = world.add('a');
     const { election, terms } = a.compete('job');
-    a.store.onWrite = async (carryOut) => {
-      a.store.onWrite = (next) => next();
+    a.store.scriptWrite(async (carryOut) => {
       const revisions = await carryOut();
       await happens(a.replica, election);
       return revisions;
-    };
+    });
     await world.clock.advance(14_000);
     const { fencingToken, holder } = world.record() ?? {};
     expect([terms.map((term) => term.holder), holder, fencingToken]).toEqual([holders, holders[0], expect.any(Number)]);
@@ -156,7 +155,7 @@ describe('a caller', () => {
 
   it('does not pause a job by a write that arrives after its time', async () => {
     const [, b] = await world.leaderAndFollower();
-    b.store.onWrite = (carryOut) => {
+    b.store.script.compareAndSet = (carryOut) => {
       world.clock.setTimer(4_000, () => void carryOut());
       return Promise.reject(new Error('lost'));
     };
@@ -177,11 +176,10 @@ describe('a caller', () => {
 
   it('pauses a job whose leader is about to answer a trigger: it runs nothing, and says so', async () => {
     const [a, b] = await world.leaderAndFollower();
-    a.store.onWrite = async (carryOut) => {
-      a.store.onWrite = (next) => next();
-      await new Promise<void>((resolve) => world.clock.setTimer(50, resolve));
+    a.store.scriptWrite(async (carryOut) => {
+      await world.clock.sleep(50);
       return carryOut();
-    };
+    });
     const outcome = b.job.command('t', 'trigger');
     await world.clock.advance(10);
     void b.job.pause();
@@ -192,17 +190,14 @@ describe('a caller', () => {
 
   it('triggers a run whose answer arrives late, although its leader has begun to step down', async () => {
     const [a, b] = await world.leaderAndFollower();
-    const late: (() => Promise<unknown>)[] = [];
-    a.store.onWrite = async (carryOut) => {
-      a.store.onWrite = async (next) => {
-        a.store.onWrite = (one) => one();
-        for (const arrive of late) await arrive();
+    a.store.scriptWrite(async (arrive) => {
+      a.store.scriptWrite(async (next) => {
+        await arrive();
         return next();
-      };
-      late.push(carryOut);
+      });
       await world.clock.sleep(300);
       throw new Error('lost');
-    };
+    });
     const endRun = a.job.run();
     const outcome = b.job.command('t', 'trigger');
     await world.clock.advance(150);
@@ -216,7 +211,7 @@ describe('a caller', () => {
 
   it('resumes a job that was paused after a sync had left whose answer is still on its way', async () => {
     const [a, b] = await world.leaderAndFollower();
-    b.store.onSync = async (carryOut) => {
+    b.store.script.sync = async (carryOut) => {
       const answer = await carryOut();
       await world.clock.sleep(500);
       return answer;
@@ -235,7 +230,7 @@ describe('a caller', () => {
     const a = await world.leader();
     void a.job.term.save({ run: { startedAt: 0, by: 'a' } });
     await world.clock.advance(0);
-    a.store.onWrite = async (carryOut) => {
+    a.store.script.compareAndSet = async (carryOut) => {
       const revisions = await carryOut();
       if (a.store.writes.length !== 5) return revisions;
       world.server.restart(world.server.snapshot());

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useCoreReplicas } from '../../../../test/support/core-replicas.js';
+import { onWrite } from '../../../../test/support/faulty-store.js';
 
 const world = useCoreReplicas();
 
@@ -21,12 +22,12 @@ describe('a term', () => {
     const snapshot = world.server.snapshot();
     void a.job.term.save({ lastScheduledAt: 1 });
     await world.clock.advance(0);
-    a.store.isCut = true;
+    a.store.outcome = () => 'STORE_UNREACHABLE';
     world.server.restart(snapshot);
     world.server.jump(-60_000);
     await world.clock.advance(3_000);
     void b.job.pause();
-    a.store.isCut = false;
+    a.store.outcome = () => 'answered';
     await world.clock.advance(1_000);
     expect(world.story).toEqual(['3250 a released job: paused']);
   });
@@ -38,13 +39,13 @@ describe('a term', () => {
     const paused = world.server.snapshot();
     void a.job.resume();
     await world.clock.advance(100);
-    a.store.onWrite = () => Promise.reject(new Error('refused'));
+    a.store.outcome = onWrite('STORE_UNREACHABLE');
     for (const snapshot of [paused, paused]) {
       world.server.restart(snapshot);
       a.replica.context.syncNow();
       await world.clock.advance(100);
     }
-    a.store.onWrite = (carryOut) => carryOut();
+    a.store.outcome = () => 'answered';
     await world.clock.advance(5_000);
     expect(world.story).toEqual(['10 a released job: paused', '110 a gained job: released']);
     expect(world.record()).toMatchObject({ holder: a.job.term.holder });
@@ -53,7 +54,7 @@ describe('a term', () => {
   it('is over at its deadline, if its record could not be written again', async () => {
     const [a] = await world.leaderAndFollower();
     a.replica.context.syncNow();
-    a.store.onWrite = () => new Promise(() => undefined);
+    a.store.script.compareAndSet = () => new Promise(() => undefined);
     await world.clock.advance(0);
     world.server.restart();
     await world.clock.advance(5_000);
@@ -121,7 +122,7 @@ describe('a follower', () => {
     const a = world.add('a');
     a.compete('job', 'job', 30_000);
     await world.clock.advance(100);
-    a.store.isCut = true;
+    a.store.outcome = () => 'STORE_UNREACHABLE';
     world.server.loseLeases();
     world.add('b').compete('job');
     await world.clock.advance(40_000);
@@ -135,7 +136,7 @@ describe('a follower', () => {
     a.job.election.compete();
     world.add('b').compete('job');
     await world.clock.advance(100);
-    a.store.isCut = true;
+    a.store.outcome = () => 'STORE_UNREACHABLE';
     world.server.loseData();
     await world.clock.advance(3_000);
     world.server.loseData(before);
@@ -159,12 +160,12 @@ describe('a record of an older incarnation', () => {
     const snapshot = world.server.snapshot();
     void a.job.term.save({ lastScheduledAt: 1 });
     await world.clock.advance(0);
-    a.store.isCut = true;
+    a.store.outcome = () => 'STORE_UNREACHABLE';
     world.server.restart(snapshot);
     // the take of the other one, at 13,010, gets the revision of the save at 100
     world.server.jump(-12_910);
     await world.clock.advance(13_000);
-    a.store.isCut = false;
+    a.store.outcome = () => 'answered';
     await world.clock.advance(20_000);
     expect(world.story).toEqual(['9000 a lost job: expired', '13010 b gained job: lease-ended']);
   });
@@ -186,12 +187,11 @@ describe('an orphan', () => {
     const a = world.add('a');
     const job = a.compete('job');
     for (let other = 0; other < 8; other++) a.compete(`other-${other}`);
-    a.store.onWrite = (carryOut) => {
-      a.store.onWrite = (next) => next();
+    a.store.scriptWrite((carryOut) => {
       world.clock.setTimer(4_000, () => void carryOut());
       void job.election.withdraw('unregistered');
       return Promise.reject(new Error('lost'));
-    };
+    });
     await world.clock.advance(4_000);
     expect([job.terms, world.record()?.holder]).toEqual([[], 'a.1@10000#1']);
     await world.clock.advance(2_000);
@@ -225,7 +225,7 @@ describe('an orphan', () => {
     await world.clock.advance(3_000);
     a.job.election.stepDown('rebalance', 60_000);
     await world.clock.advance(100);
-    b.store.isCut = true;
+    b.store.outcome = () => 'STORE_UNREACHABLE';
     world.server.loseData(before);
     c.replica.context.syncNow();
     await world.clock.advance(20_000);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useCoreReplicas } from '../../../../test/support/core-replicas.js';
+import { onWrite } from '../../../../test/support/faulty-store.js';
 
 const world = useCoreReplicas();
 
@@ -16,11 +17,7 @@ describe('the deadline of a leader', () => {
 
   it('counts from when the sync left, however late the answer is', async () => {
     const [a] = await world.leaderAndFollower();
-    a.store.onSync = async (carryOut) => {
-      const result = await carryOut();
-      await world.clock.sleep(500);
-      return result;
-    };
+    a.store.delayMs = 500;
     await world.clock.advance(3_500);
     expect(a.job.term.deadline.now).toBe(3_000 + 9_000);
   });
@@ -91,9 +88,9 @@ describe('a replica that closes', () => {
 
   it('reports no run in flight where only its record is not known', async () => {
     const a = await world.leader();
-    a.store.onWrite = () => Promise.reject(new Error('refused'));
+    a.store.outcome = onWrite('STORE_UNREACHABLE');
     void a.job.term.save({ lastScheduledAt: 1 });
-    a.store.onSync = () => new Promise(() => undefined);
+    a.store.script.sync = () => new Promise(() => undefined);
     await world.clock.advance(0);
     void a.replica.close();
     await world.clock.advance(0);
@@ -102,7 +99,7 @@ describe('a replica that closes', () => {
 
   it('waits half a second for a store that does not answer', async () => {
     const a = await world.leader();
-    a.store.onWrite = () => new Promise(() => undefined);
+    a.store.outcome = onWrite('request-lost');
     const closed = a.replica.close();
     const edit = a.job.resume();
     await world.clock.advance(500);

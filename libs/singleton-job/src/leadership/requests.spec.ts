@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { useCoreReplicas, type WatchedStore } from '../../../../test/support/core-replicas.js';
+import { useCoreReplicas } from '../../../../test/support/core-replicas.js';
+import { type FaultyStore, type WriteStep } from '../../../../test/support/faulty-store.js';
 import { type StoreListener } from '../store/store.js';
 import { jobRecord } from './record.js';
 
@@ -40,9 +41,9 @@ describe('the requests of a replica', () => {
       await world.clock.advance(100);
       b.compete('it', kind);
       await world.clock.advance(100);
-      a.store.isCut = true;
+      a.store.outcome = () => 'STORE_UNREACHABLE';
       await world.clock.advance(9_000);
-      b.store.onSync = async (carryOut) => {
+      b.store.script.sync = async (carryOut) => {
         const answer = await carryOut();
         await world.clock.sleep(1);
         return { ...answer, leases: new Map([...answer.leases, ['a.1@10000', 0]]) };
@@ -60,7 +61,7 @@ describe('the requests of a replica', () => {
     await expect(read).resolves.toEqual(new Map([['job:job', { revision: 0, value: undefined }]]));
     const { noted, leases } = world.server.snapshot();
     expect([noted, leases]).toEqual([undefined, new Map()]);
-    a.store.isCut = true;
+    a.store.outcome = () => 'STORE_UNREACHABLE';
     const unanswered = a.replica.read(['job:job'], 5_000);
     await world.clock.advance(5_000);
     await expect(unanswered).resolves.toBeUndefined();
@@ -68,11 +69,11 @@ describe('the requests of a replica', () => {
 
   it('do not read after an outage what no caller waits for any more', async () => {
     const a = await world.leader();
-    a.store.isCut = true;
+    a.store.outcome = () => 'STORE_UNREACHABLE';
     void a.replica.read(['other:job'], 1_000);
     void a.compete('lock', 'lock').election.withdraw('unregistered');
     await world.clock.advance(1_000);
-    a.store.isCut = false;
+    a.store.outcome = () => 'answered';
     a.store.syncs = [];
     await world.clock.advance(1_000);
     expect(a.store.syncs.map(({ read }) => read)).toEqual([[]]);
@@ -105,7 +106,7 @@ describe('the requests of a replica', () => {
     for (const name of names) a.compete(name);
     await world.clock.advance(1_000);
     a.store.syncs = [];
-    report(a.store.listener);
+    report(a.replica);
     await world.clock.advance(0);
     expect(a.store.syncs.map(({ read }) => read)).toEqual([names.map(jobRecord)]);
   });
@@ -113,16 +114,11 @@ describe('the requests of a replica', () => {
 
 it('A read of a caller is not answered by what left before it', async () => {
   const a = await world.leader();
-  const left: (() => void)[] = [];
-  a.store.onSync = async (carryOut) => {
-    const answer = await carryOut();
-    if (left.length === 0) await new Promise<void>((resolve) => left.push(resolve));
-    return answer;
-  };
+  const arrive = a.store.holdAnswers();
   await world.clock.advance(3_100);
   const read = a.replica.read(['job:job'], 5_000);
   world.server.loseRecord('job:job');
-  left[0]?.();
+  arrive();
   await world.clock.advance(1_000);
   expect((await read)?.get('job:job')).toEqual({ revision: 0, value: undefined });
 });
@@ -137,7 +133,7 @@ describe('a leader and a waiting caller look at once, and followers not all at o
     const [b, c] = [world.add('b', { random: 0.5 }), world.add('c', { random: 0.5 })];
     b.compete('job', 'lock');
     c.compete('job');
-    a.store.isCut = names === undefined;
+    if (names === undefined) a.store.outcome = () => 'STORE_UNREACHABLE';
     await world.clock.advance(passedMs);
     for (const { store } of [a, b, c]) store.syncs = [];
     if (names !== undefined) await c.store.publish(names);
@@ -198,9 +194,9 @@ describe('a request that does not settle', () => {
 
 describe('a write', () => {
   /** When the writes of a store leave, whose answers are given. */
-  function timesOf(store: WatchedStore, answer: WatchedStore['onWrite']): number[] {
+  function timesOf({ script }: FaultyStore, answer: WriteStep): number[] {
     const times: number[] = [];
-    store.onWrite = (carryOut) => {
+    script.compareAndSet = (carryOut) => {
       times.push(world.clock.now());
       return answer(carryOut);
     };
@@ -238,7 +234,10 @@ describe('a write', () => {
   it('without an answer is looked for, and not repeated if it has arrived', async () => {
     const [a] = await world.leaderAndFollower();
     a.store.writes = [];
-    a.store.losesAnswer();
+    a.store.scriptWrite(async (carryOut) => {
+      await carryOut();
+      throw new Error('lost');
+    });
     const saved = a.job.term.save({ lastScheduledAt: 1 });
     await world.clock.advance(0);
     await expect(saved).resolves.toBe(true);
@@ -249,7 +248,7 @@ describe('a write', () => {
 describe('an answer', () => {
   it('to a sync that left before a write was answered says nothing about its record', async () => {
     const a = await world.leader();
-    a.store.onSync = async (carryOut) => {
+    a.store.script.sync = async (carryOut) => {
       const result = await carryOut();
       await world.clock.sleep(50);
       return result;

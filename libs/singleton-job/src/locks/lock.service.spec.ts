@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
+import { onWrite } from '../../../../test/support/faulty-store.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { messageOf } from '../base/errors/message-of.js';
 import { StoreError } from '../base/errors/store.error.js';
@@ -182,7 +183,7 @@ describe('LockService', () => {
 
     it('when Redis writes nothing, and releases in the background what may have been granted', async () => {
       const a = start('a');
-      a.store.outcome = (request) => (request === 'compareAndSet' ? 'answer-lost' : 'answered');
+      a.store.outcome = onWrite('answer-lost');
       const [at, error] = await timed(a.locks.tryAcquire(KEY), 4_000);
       expect([at, messageOf(error)]).toEqual([
         2_000,
@@ -293,9 +294,9 @@ describe('LockService', () => {
     it('once, also if release() is called several times', async () => {
       const a = start('a');
       const handle = await acquired(a);
-      const writes = a.store.count('compareAndSet');
+      const writes = a.store.writes.length;
       expect(await soon(Promise.all([handle.release(), handle.release()]))).toEqual([true, true]);
-      expect(a.store.count('compareAndSet')).toBe(writes + 1);
+      expect(a.store.writes.length).toBe(writes + 1);
     });
 
     it('and resolves after 2 s when Redis is gone', async () => {

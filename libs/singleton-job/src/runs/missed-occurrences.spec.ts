@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { onWrite } from '../../../../test/support/faulty-store.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { type JobRun } from '../jobs/job-run.js';
@@ -79,7 +80,7 @@ describe('A cron run', () => {
     const b = replicas.start('b', [everyMinute()]);
     await replicas.clock.advance(MINUTE + 10_000);
     // the claim arrives, its answer does not
-    a.store.outcome = (request) => (request === 'compareAndSet' ? 'answer-lost' : 'answered');
+    a.store.outcome = onWrite('answer-lost');
     await replicas.clock.advance(50_010);
     a.kill();
     await replicas.clock.advance(2 * MINUTE);
