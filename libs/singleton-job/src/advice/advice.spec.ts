@@ -10,7 +10,7 @@ import { otherServer } from './servers.js';
 import { didYouMean } from './suggest.js';
 import { timeZoneFix } from './time-zones.js';
 import { asTextFix, valueFix } from './values.js';
-import { misspeltVariable } from './variables.js';
+import { misspeltVariables } from './variables.js';
 
 /** Tests each row of a table: what was given, and the sentence about it, or nothing. */
 function advises(what: string, advise: (given: string) => string | undefined, table: string): void {
@@ -219,10 +219,10 @@ advises(
 const SET = 'is set, and SINGLETON_JOB_ENABLED is not: to switch all jobs off, set SINGLETON_JOB_ENABLED=false';
 
 advises(
-  'a variable that may be meant for SINGLETON_JOB_ENABLED,',
+  'a variable that may be meant for SINGLETON_JOB_ENABLED, while that is not set,',
   (given) => {
-    const [name = '', value] = given.split('=');
-    return misspeltVariable(name, value, 'SINGLETON_JOB_ENABLED');
+    const variables = given.split(' ').map((variable) => variable.split('='));
+    return misspeltVariables(Object.fromEntries(variables) as Record<string, string>, 'SINGLETON_JOB_ENABLED').join();
   },
   `
   SINGLETON_JOBS_ENABLED=false  → SINGLETON_JOBS_ENABLED ${SET}
@@ -235,6 +235,8 @@ advises(
   SINGLETON_JOB_DISABLED=false  →
   X_SINGLETON_JOB_ENABLED=false →
   SINGLETON_JOB_ENABLED_X=false →
+  SINGLETON_JOBS_ENABLED=false SINGLETON_JOB_ENABLED=     → SINGLETON_JOBS_ENABLED ${SET}
+  SINGLETON_JOBS_ENABLED=false SINGLETON_JOB_ENABLED=true →
   `,
 );
 

@@ -4,10 +4,12 @@ import { editDistance } from './suggest.js';
 const THREE_WORDS = /^[a-z]+(_[a-z]+){0,2}$/i;
 const MAX_DISTANCE = 2;
 
-/** About a variable that may be meant to be the one that switches all jobs off. Undefined: it is another one. */
-export function misspeltVariable(name: string, value: string | undefined, meant: string): string | undefined {
-  const switchesOff = !['', 'true', undefined].includes(value);
-  const isSimilar = THREE_WORDS.test(name) && Math.abs(name.length - meant.length) <= MAX_DISTANCE;
-  if (!switchesOff || !isSimilar || editDistance(name.toUpperCase(), meant) > MAX_DISTANCE) return undefined;
-  return `${name} is set, and ${meant} is not: to switch all jobs off, set ${meant}=false`;
+/** About each variable that may be meant to be `meant`, which switches all jobs off, while that is not set. */
+export function misspeltVariables(variables: Readonly<Record<string, string | undefined>>, meant: string): string[] {
+  if ((variables[meant] ?? '') !== '') return [];
+  const isSimilar = (name: string): boolean =>
+    THREE_WORDS.test(name) && editDistance(name.toUpperCase(), meant) <= MAX_DISTANCE;
+  const switchesOff = (name: string): boolean => !['', 'true', undefined].includes(variables[name]);
+  const misspelt = Object.keys(variables).filter((name) => switchesOff(name) && isSimilar(name));
+  return misspelt.map((name) => `${name} is set, and ${meant} is not: to switch all jobs off, set ${meant}=false`);
 }

@@ -14,6 +14,7 @@ import {
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { aboutNestSchedule } from '../advice/nest-schedule.js';
 import { platformFix } from '../advice/platforms.js';
+import { misspeltVariables } from '../advice/variables.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { isClass, isObject } from '../base/text/describe-value.js';
@@ -27,7 +28,7 @@ import { describeStore } from '../options/connection/describe-connection.js';
 import { resolveModuleOptions, type ResolvedOptions } from '../options/resolve-options.js';
 import { type SingletonJobOptions } from '../options/singleton-job.options.js';
 import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
-import { misspeltVariables } from '../options/variables/variables.js';
+import { ENABLED_VARIABLE } from '../options/variables/variables.js';
 import { describeJobs, oddJobs } from './describe-jobs.js';
 import { JobExplorer } from './job-explorer.js';
 import { watchInitialisation, watchShutdownHooks } from './late-warnings.js';
@@ -176,7 +177,7 @@ export class SingletonJobModule
       this.#logger.log(`${line}${disabledBy === undefined ? '' : `; ${disabledBy}, none runs`}`);
       for (const line of oddJobs(jobs, Date.now())) this.#logger.log(line);
     }
-    if (enabled) for (const line of misspeltVariables()) this.#logger.warn(line);
+    if (enabled) for (const line of misspeltVariables(process.env, ENABLED_VARIABLE)) this.#logger.warn(line);
     if (enabled && unreadVariables.length > 0) this.#logger.warn(unread(unreadVariables));
     if (!enabled || !jobs.some((job) => job.enabled)) return;
     const frozen = platformFix(process.env);

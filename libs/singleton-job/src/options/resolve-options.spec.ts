@@ -6,7 +6,6 @@ import { SystemClock } from '../base/time/system-clock.js';
 import { MemoryServer, MemoryStore } from '../store/memory.js';
 import { resolveOptions } from './resolve-options.js';
 import { MODULE_OPTIONS } from './table/module-option-table.js';
-import { misspeltVariables } from './variables/variables.js';
 
 /** No variables, and a host name. */
 const ENVIRONMENT = [{}, 'host-1'] as const;
@@ -166,12 +165,6 @@ describe('The jobs are switched', () => {
       expect(() => enabledWith('no', options)).toThrow(new InvalidOptionsError([problem]));
     },
   );
-
-  it('perhaps by a misspelt variable, while the right one is not set', () => {
-    const misspelt = { SINGLETON_JOBS_ENABLED: 'false', OTHER: 'false' };
-    expect(misspeltVariables({ ...misspelt, SINGLETON_JOB_ENABLED: '' })).toHaveLength(1);
-    expect(misspeltVariables({ ...misspelt, SINGLETON_JOB_ENABLED: 'true' })).toEqual([]);
-  });
 });
 
 describe('the heartbeat interval', () => {

@@ -1,5 +1,3 @@
-import { misspeltVariable } from '../../advice/variables.js';
-
 /** As in `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -37,10 +35,4 @@ export function optionInVariable(option: string): string {
  */
 export function jobInVariable(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, '_').toUpperCase();
-}
-
-/** A sentence about each variable that may be meant to be {@link ENABLED_VARIABLE}, while that is not set. */
-export function misspeltVariables(variables: Variables = process.env): string[] {
-  if ((variables[ENABLED_VARIABLE] ?? '') !== '') return [];
-  return Object.entries(variables).flatMap(([name, value]) => misspeltVariable(name, value, ENABLED_VARIABLE) ?? []);
 }
