@@ -117,10 +117,12 @@ export class Application {
     if (runner === undefined) return;
     const election = runner.election ?? this.services.replica.electionFor(runner);
     // a pause is no command
-    if (kind === 'trigger' || kind === 'stepDown') this.#sent += 1;
+    const command = kind === 'trigger' || kind === 'stepDown' ? kind : undefined;
+    if (command !== undefined) this.#sent += 1;
     const call = world.rules.asked(`${process.id}#${this.#sent}`, kind, jobRecord(name));
     try {
-      const result = await this.#commands[kind](election);
+      const pause = () => this.#commands.setPause(election, kind === 'pause' ? {} : undefined);
+      const result = await (command === undefined ? pause() : this.#commands[command](election));
       const isRefused = result !== undefined && 'reason' in result;
       world.rules.answered(call, isRefused ? result.reason : 'done');
     } catch (error) {

@@ -1,5 +1,6 @@
 import { type RunInfo } from '../../libs/singleton-job/src/base/events/run-info.js';
 import { type Replies } from '../../libs/singleton-job/src/commands/replies.js';
+import { pauseOf } from '../../libs/singleton-job/src/leadership/decide.js';
 import { trustedMs } from '../../libs/singleton-job/src/leadership/lease.js';
 import { jobOf, type JobRecord, jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
@@ -253,7 +254,7 @@ export class Rules {
       if (process.watched.stopsInCalm && this.#isWantedAtOnce(name)) this.#of(name).releasedAt = this.#t;
       const isWish = (call: Call): boolean => call.name === name && call.kind === 'pause' && call.at > beganAt - 3_000;
       const isMeant = !election.isWanted || process.isStopping || this.#calls.some(isWish);
-      const isOld = value?.pausedAt !== undefined && !isMeant && !this.#isHiddenFrom(process);
+      const isOld = value?.pause !== undefined && !isMeant && !this.#isHiddenFrom(process);
       this.#check('K2', !isOld, `${name}: released for an old pause`);
       return;
     }
@@ -481,7 +482,7 @@ export class Rules {
       const name = jobRecord(job);
       const known = this.#of(name);
       const led = known.led.find((one) => this.#isValid(one));
-      const isPaused = this.world.server.peek(name)?.pausedAt !== undefined;
+      const isPaused = pauseOf(this.world.server.peek(name) ?? {}, this.world.server.time) !== undefined;
       known.pausedSince = isPaused ? (known.pausedSince ?? this.#t) : undefined;
       if (led !== undefined || isPaused || this.#mayBeFree(name)) known.ledAt = this.#t;
       const freeMs = this.#calmMs(known.ledAt);
@@ -587,7 +588,7 @@ export class Rules {
         (this.#of(name).losses.at(-1) ?? 0) > call.at
       )
         continue;
-      this.#check('P1', this.world.server.peek(name)?.pausedAt === undefined, `${name} is paused after a resume`);
+      this.#check('P1', this.world.server.peek(name)?.pause === undefined, `${name} is paused after a resume`);
     }
     this.#check('L5', this.#wasLocked || this.#wasReleasedUnseen(), 'the lock cannot be taken in calm');
   }

@@ -81,15 +81,15 @@ export class TestCandidate implements Candidate {
 
   pause(): Promise<boolean> {
     return this.election.edit({
-      isDone: ({ pausedAt }) => pausedAt !== undefined,
-      change: (record) => ({ ...record, pausedAt: 1 }),
+      isDone: ({ pause }) => pause !== undefined,
+      change: (record) => ({ ...record, pause: { at: 1 } }),
     });
   }
 
   resume(): Promise<boolean> {
     return this.election.edit({
-      isDone: ({ pausedAt }) => pausedAt === undefined,
-      change: (record) => ({ ...record, pausedAt: undefined }),
+      isDone: ({ pause }) => pause === undefined,
+      change: (record) => ({ ...record, pause: undefined }),
     });
   }
 

@@ -246,6 +246,64 @@ describe('Any replica', () => {
       expect(rolesOf(a)).toEqual(['leader']);
     });
 
+    it('until a time of the store, when a replica leads it without a message, and each tells of its end', async () => {
+      const { a, b, c } = await three();
+      const until = new Date('2027-01-01T00:10:01.700Z');
+      await answer(b.registry.pause('tick', { until, reason: 'a migration' }));
+      const shown = { pausedUntil: until.toISOString(), pauseReason: 'a migration' };
+      for (const { registry, store } of [a, b, c]) {
+        expect(registry.get('tick')).toMatchObject({ role: 'paused', ...shown });
+        store.losesMessages = true;
+      }
+      await passes(601_700 - 1 - replicas.clock.now());
+      expect(rolesOf(a, b, c)).toEqual(['paused', 'paused', 'paused']);
+      await passes(101);
+      expect(replicas.server.holderOf('tick')).toBeDefined();
+      await passes(10_000);
+      expect(rolesOf(a, b, c).toSorted()).toEqual(['follower', 'follower', 'leader']);
+      const paused = { job: 'tick', pausedAt: expect.any(Date), pausedUntil: until, pauseReason: 'a migration' };
+      for (const { observer } of [a, b, c]) {
+        expect(observer.of('jobPaused')).toEqual([paused]);
+        expect(observer.of('jobResumed')).toEqual([{ ...paused, reason: 'expired' }]);
+      }
+      expect(await answer(b.registry.overview())).toMatchObject([{ pausedAt: null, pausedUntil: null }]);
+    });
+
+    it('again: the last pause counts, with its end and its reason', async () => {
+      const { a, b } = await three();
+      await answer(a.registry.pause('tick', { until: '1m' }));
+      await answer(b.registry.pause('tick', { reason: 'longer' }));
+      await passes(120_000);
+      const since = { pausedAt: '2027-01-01T00:00:00.100Z' };
+      expect(a.registry.get('tick')).toMatchObject({ ...since, pausedUntil: null, pauseReason: 'longer' });
+      await answer(b.registry.pause('tick', { until: '1m' }));
+      expect(a.registry.get('tick')).toMatchObject({ ...since, pauseReason: null });
+      await passes(61_000);
+      expect(replicas.server.holderOf('tick')).toBeDefined();
+    });
+
+    it.each([
+      [-30_000, 90_000],
+      [30_000, 30_000],
+    ])('for longer or shorter when the clock of the store is set by %d ms', async (byMs, forMs) => {
+      const { a } = await three();
+      await answer(a.registry.pause('tick', { until: 60_000 }));
+      replicas.server.jump(byMs);
+      await passes(forMs - 100);
+      expect(replicas.server.holderOf('tick')).toBeUndefined();
+      await passes(10_200);
+      expect(replicas.server.holderOf('tick')).toBeDefined();
+    });
+
+    it('not until a time that has passed by the clock of the store, and says so', async () => {
+      const { a } = await three();
+      replicas.server.jump(60_000);
+      const until = new Date('2027-01-01T00:00:59Z');
+      await passes(3_000);
+      expect(await answer(a.registry.pause('tick', { until }))).toMatchObject({ code: 'INVALID_OPTIONS' });
+      expect(rolesOf(a)).toEqual(['leader']);
+    });
+
     it('or rejects while the store is unavailable, and says what is known', async () => {
       const { b } = await three();
       b.store.outcome = (request) => (request === 'compareAndSet' ? 'request-lost' : 'answered');

@@ -1,10 +1,10 @@
 import { asStoreError, StoreError, unreadable } from '../base/errors/store.error.js';
-import { isSettled } from '../leadership/decide.js';
 import { type Election } from '../leadership/election.js';
 import { type RecordEdit } from '../leadership/record-edits.js';
 import { type Command, labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { keepContext } from './caller-context.js';
+import { PauseEdit, type WantedPause } from './pause-edit.js';
 import { PendingCommand } from './pending-command.js';
 import { type StepDownResult, type TriggerResult } from './results.js';
 
@@ -48,29 +48,15 @@ export class JobCommands {
     return { steppedDown: false, reason: this.#whyNot(election, command, 'released'), by };
   }
 
-  /** @throws StoreError when the store has not confirmed it */
-  pause(election: Election): Promise<void> {
-    return this.#setPaused(election, true);
-  }
-
-  /** @throws StoreError when the store has not confirmed it */
-  resume(election: Election): Promise<void> {
-    return this.#setPaused(election, false);
-  }
-
-  /** Every replica sees it in the record, so no leader is asked. */
-  async #setPaused(election: Election, isPaused: boolean): Promise<void> {
-    const { storeView } = this.replica.context;
-    let wasSent = false;
-    const isStored = await this.#edit(election, {
-      isDone: (record) => (record.pausedAt !== undefined) === isPaused && isSettled(record, storeView),
-      change: (record) => {
-        wasSent = true;
-        // one that was paused before a restart of the store stays so since then
-        return { ...record, pausedAt: isPaused ? (record.pausedAt ?? storeView.storeNow()) : undefined };
-      },
-    });
-    if (!isStored) throw this.#unconfirmed(election, isPaused ? 'paused' : 'resumed', wasSent);
+  /**
+   * Pauses a job, or ends its pause without `wanted`.
+   *
+   * @throws StoreError when the store has not confirmed it
+   */
+  async setPause(election: Election, wanted?: WantedPause): Promise<void> {
+    const edit = new PauseEdit(wanted, this.replica.context.storeView);
+    if (await this.#edit(election, edit)) return;
+    throw this.#unconfirmed(election, wanted === undefined ? 'resumed' : 'paused', edit.wasSent);
   }
 
   #command(action: Command['action'], election: Election): PendingCommand {

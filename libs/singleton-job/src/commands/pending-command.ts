@@ -32,7 +32,7 @@ export class PendingCommand implements RecordEdit {
   ) {}
 
   isDone(record: JobRecord, revision: number): boolean {
-    const { command, holder, pausedAt } = record;
+    const { command, holder } = record;
     this.record = record;
     if (command?.id === this.id && this.#asked !== undefined) {
       this.#sentOn = revision;
@@ -43,7 +43,7 @@ export class PendingCommand implements RecordEdit {
     }
     // it may have been carried out, and the next command has replaced it
     if (this.#sentOn !== undefined && this.#sentOn !== revision) return true;
-    if (pausedAt === undefined || this.action !== 'trigger') return this.#isFree(record);
+    if (this.election.pause === undefined || this.action !== 'trigger') return this.#isFree(record);
     this.outcome = 'paused';
     return true;
   }

@@ -1,7 +1,7 @@
 import { type Job } from '../jobs/job.js';
 import { timesAfter } from '../jobs/next-times.js';
 import * as decide from '../leadership/decide.js';
-import { ABSENT, jobRecord, type RunRecord } from '../leadership/record.js';
+import { ABSENT, jobRecord, type Pause, type RunRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { nextDue } from '../runs/due.js';
@@ -27,10 +27,10 @@ export class JobPresenter {
   statusOf(runner: JobRunner): JobStatus {
     const { statistics } = this;
     const { job, runs, election } = runner;
-    const { activeTerm: term, pausedAt, leader = null } = election ?? {};
+    const { activeTerm: term, pause, leader = null } = election ?? {};
     return {
-      ...this.#planOf(job, pausedAt),
-      nextTickAt: isoOf(this.#dueOf(job, pausedAt, runs.isBusy ? undefined : term?.fields.run)),
+      ...this.#planOf(job, pause),
+      nextTickAt: isoOf(this.#dueOf(job, pause, runs.isBusy ? undefined : term?.fields.run)),
       lockExpiryMs: job.lockExpiryMs,
       timeoutMs: job.timeoutMs ?? null,
       role: this.#roleOf(runner),
@@ -44,31 +44,34 @@ export class JobPresenter {
     };
   }
 
-  #planOf({ name, schedule: { kind, description } }: Job, pausedAt: number | undefined) {
-    return { name, kind, schedule: description, pausedAt: isoOf(pausedAt) };
+  #planOf({ name, schedule: { kind, description } }: Job, pause: Pause | undefined) {
+    const { at, until, reason: pauseReason = null } = pause ?? {};
+    return { name, kind, schedule: description, pausedAt: isoOf(at), pausedUntil: isoOf(until), pauseReason };
   }
 
   /** When the next tick is due. `run`: the last one in the record of the job. */
-  #dueOf({ schedule }: Job, pausedAt: number | undefined, run: RunRecord | undefined): number | undefined {
-    return pausedAt === undefined ? nextDue(schedule, run, this.replica.clock.wallNow()) : undefined;
+  #dueOf({ schedule }: Job, pause: Pause | undefined, run: RunRecord | undefined): number | undefined {
+    return pause === undefined ? nextDue(schedule, run, this.replica.clock.wallNow()) : undefined;
   }
 
   /** As its record shows it. */
   overviewOf(job: Job, record = ABSENT): JobOverview {
-    const { holder, pausedAt, run } = record.value ?? {};
+    const { holder, run } = record.value ?? {};
+    const { storeView } = this.replica.context;
+    const pause = decide.pauseOf(record.value ?? {}, storeView.storeNow());
     const election = this.replica.find(jobRecord(job.name));
-    const isHeld = holder !== undefined && decide.ownership(record, this.replica.context.storeView) === 'held';
+    const isHeld = holder !== undefined && decide.ownership(record, storeView) === 'held';
     const { leader = null } = election ?? (isHeld ? { leader: replicaOf(holder) } : {});
-    const due = this.#dueOf(job, pausedAt, run);
+    const due = this.#dueOf(job, pause, run);
     const ticks = due === undefined ? [] : [due, ...timesAfter(job.schedule, due, MAX_TICKS - 1)];
     const nextTimes = ticks.map((tick) => new Date(tick).toISOString());
-    return { ...this.#planOf(job, pausedAt), leader, nextTimes, lastRun: run === undefined ? null : shown(run) };
+    return { ...this.#planOf(job, pause), leader, nextTimes, lastRun: run === undefined ? null : shown(run) };
   }
 
   #roleOf({ job, election }: JobRunner): JobStatus['role'] {
     if (!this.options.enabled || !job.enabled) return 'disabled';
     if (this.pool.state === 'stopped') return 'stopped';
-    if (election?.pausedAt !== undefined) return 'paused';
+    if (election?.pause !== undefined) return 'paused';
     return election?.activeTerm === undefined ? 'follower' : 'leader';
   }
 }

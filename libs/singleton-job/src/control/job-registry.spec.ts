@@ -38,6 +38,8 @@ describe('The registry', () => {
         timeoutMs: null,
         role: 'leader',
         pausedAt: null,
+        pausedUntil: null,
+        pauseReason: null,
         leader: 'a',
         fencingToken,
         leaseRemainingMs: 9_000 - 2_100,

@@ -15,6 +15,7 @@ import { JobPresenter } from './job-presenter.js';
 import { UnknownJobError } from './job-registry.errors.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobStatus, type JobOverview } from './job-status.js';
+import { type PauseOptions, readPause } from './pause-options.js';
 
 const NO_CONNECTION_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
 const NO_CONNECTION =
@@ -96,16 +97,19 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. Resolves when the pause is
-   * stored. When the leader sees it, within milliseconds or within 10 s if a hint is lost, it lets its run in flight
-   * end and releases the job. The next leader reports what was missed.
+   * Pauses a job on all replicas until it is resumed or `until` has come, also beyond restarts and deploys. Resolves
+   * when the pause is stored. When the leader sees it, within milliseconds or within 10 s if a hint is lost, it lets
+   * its run in flight end and releases the job. The next leader reports what was missed. Of several pauses the last one
+   * counts, also its `until` and `reason`.
    *
    * @throws UnknownJobError
+   * @throws InvalidOptionsError with every mistake of the options. Nothing is paused
    * @throws StoreError when the store has not confirmed the pause within 2 s, or the application stopped first
-   * @example await jobs.pause('daily-report');
+   * @example await jobs.pause('daily-report', { until: '2h', reason: 'the archive moves' });
    */
-  async pause(name: string): Promise<void> {
-    return this.#commands.pause(this.#election(name));
+  async pause(name: string, options: PauseOptions = {}): Promise<void> {
+    const election = this.#election(name);
+    return this.#commands.setPause(election, readPause(options, 'pause()', this.#now()));
   }
 
   /**
@@ -117,7 +121,7 @@ export class SingletonJobRegistry {
    * @example await jobs.resume('daily-report');
    */
   async resume(name: string): Promise<void> {
-    return this.#commands.resume(this.#election(name));
+    return this.#commands.setPause(this.#election(name));
   }
 
   /**
@@ -166,6 +170,12 @@ export class SingletonJobRegistry {
     this.#assertConnected();
     // if this replica will not compete for the job, it forgets the election when it is used no more
     return runner.election ?? this.replica.electionFor(runner);
+  }
+
+  /** By the clock of the store, or of this replica if that is not known yet. */
+  #now(): number {
+    const { clock, context } = this.replica;
+    return context.storeView.isEmpty ? clock.wallNow() : context.storeView.storeNow();
   }
 
   #assertConnected(): void {

@@ -27,6 +27,10 @@ export interface JobStatus {
    * replica knows. A replica on which the job is disabled never knows it.
    */
   readonly pausedAt: string | null;
+  /** When that pause ends by itself, by the clock of the store, ISO 8601. Null: it does not, or there is none. */
+  readonly pausedUntil: string | null;
+  /** Why, in the words of the caller. Null: none was given, or the job is not paused. */
+  readonly pauseReason: string | null;
   /**
    * The leader as this replica knows it: `nodeId` with its random part. Null: there is none, or none is known. A
    * replica on which the job is disabled never knows it.
@@ -90,7 +94,10 @@ export type LastRun = NonNullable<JobStatus['lastRun']>;
 export type RunOutcome = LastRun['outcome'];
 
 /** A job as the store knows it, whichever replica leads it: plain data that can be written as JSON. */
-export interface JobOverview extends Pick<JobStatus, 'name' | 'kind' | 'schedule' | 'pausedAt'> {
+export interface JobOverview extends Pick<
+  JobStatus,
+  'name' | 'kind' | 'schedule' | 'pausedAt' | 'pausedUntil' | 'pauseReason'
+> {
   /** The replica that leads: `nodeId` with its random part. Null: none. A killed leader leads until its lease ends. */
   readonly leader: string | null;
   /**

@@ -22,17 +22,17 @@ describe('A leader', () => {
     readonly takenAt?: number;
     readonly job?: Partial<Job>;
     readonly startedAt?: number;
-    readonly pausedAt?: number;
+    readonly pause?: object;
     readonly isFollower?: boolean;
     readonly givesBack?: boolean;
   }) => {
-    const { storeNow = NOW, takenAt = AT - 1_000, startedAt, pausedAt, isFollower, givesBack, ...own } = over;
+    const { storeNow = NOW, takenAt = AT - 1_000, startedAt, pause, isFollower, givesBack, ...own } = over;
     const term = isFollower === true ? undefined : { storeNow: () => storeNow, fields: own, predecessor: { takenAt } };
     const startOfRun = new Date(startedAt ?? 0);
     const inFlight = startedAt === undefined ? undefined : { info: { scheduledAt: startOfRun, startedAt: startOfRun } };
     const running = {
       job: job({ schedule: DAILY, ...over.job }),
-      election: { term, activeTerm: givesBack === true ? undefined : term, pausedAt },
+      election: { term, activeTerm: givesBack === true ? undefined : term, pause },
       runs: { inFlight },
     };
     return overdueSince(running as unknown as Parameters<typeof overdueSince>[0], NOW);
@@ -46,7 +46,7 @@ describe('A leader', () => {
     ['not late for one that came due in a run', { run: ended(AT + 24 * HOUR) }, undefined],
     ['not late by a clock that was set forward', { storeNow: AT - 500 }, undefined],
     ['not late as a follower', { isFollower: true }, undefined],
-    ['not late while the job is paused', { pausedAt: AT }, undefined],
+    ['not late while the job is paused', { pause: { at: AT } }, undefined],
     ['late 20 s after an interval is due, from when it leads', { job: short, takenAt: NOW - 20_001 }, NOW - 20_001],
     ['not late before that', { job: short, takenAt: NOW - 20_000 }, undefined],
     ['late one delay after the last run, too', { job: short, run: ended(NOW - 21_001) }, NOW - 20_001],

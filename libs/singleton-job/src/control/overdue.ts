@@ -12,7 +12,7 @@ export function overdueSince(
 ): number | undefined {
   const { job, election, runs } = runner;
   // a run of a lost term does not stop another replica from leading
-  if (election?.term === undefined || election.pausedAt !== undefined) return undefined;
+  if (election?.term === undefined || election.pause !== undefined) return undefined;
   const { activeTerm: term } = election;
   const { info } = runs.inFlight ?? {};
   // a job is late if it is late by both clocks: one that was set forward does not count

@@ -32,6 +32,8 @@ describe('The overview of all jobs', () => {
         schedule: 'fixed-rate 60000ms offset 0ms',
         leader: 'a',
         pausedAt: null,
+        pausedUntil: null,
+        pauseReason: null,
         nextTimes: [at(120_000), at(180_000), at(240_000)],
         lastRun: { startedAt: at(60_000), endedAt: at(60_500), ...ended },
       },

@@ -26,6 +26,15 @@ function record(value: JobRecord, revision = 1_100): ObservedRecord {
   return { revision, value };
 }
 
+it.each<[JobRecord['pause'], number, boolean]>([
+  [undefined, 8, false],
+  [{ at: 7 }, 8, true],
+  [{ at: 7, until: 9 }, 8, true],
+  [{ at: 7, until: 9 }, 9, false],
+])('a job with the pause %j is paused at %d: %s', (pause, storeNow, isPaused) => {
+  expect(decide.pauseOf({ pause }, storeNow)).toBe(isPaused ? pause : undefined);
+});
+
 describe('a record', () => {
   const of = (holder: string, incarnation = 'now') => record({ holder, incarnation });
 
@@ -104,7 +113,7 @@ describe('claims are lost', () => {
   it.each<[string, number, ObservedRecord, number]>([
     ['up to the take, of a record that is absent', 6_000, ABSENT, 6_000],
     ['up to the clock of the store before, if that was ahead', 5_000, ABSENT, 1_250],
-    ['up to the take, of a record that no leader has written', 6_000, record({ pausedAt: 1 }), 6_000],
+    ['up to the take, of a record that no leader has written', 6_000, record({ pause: { at: 1 } }), 6_000],
     ['never, of a record of this incarnation', 0, ofNow, 6_000],
     ['up to when the incarnation was met, of an older record', 5_000, older, 6_000],
   ])('%s', (_rule, until, seen, storeNow) => {
@@ -205,7 +214,7 @@ describe('a write of a term', () => {
   const answered = { ...command, outcome: 'started' };
   const reply = { ...answered, fields: { run } };
   const own = { schedule: 's' };
-  const [older, newer] = [record({ pausedAt: 1 }, 900), record(own, 1_200)];
+  const [older, newer] = [record({ pause: { at: 1 } }, 900), record(own, 1_200)];
   const write = (there: ObservedRecord, { before = ABSENT, ...term }: { reply?: Reply; before?: ObservedRecord }) => {
     const reclaim = { by: { now: 900, wall: 900 }, before };
     return decide.recordOfTerm(
@@ -217,7 +226,12 @@ describe('a write of a term', () => {
   };
 
   it.each<[string, JobRecord, object, JobRecord]>([
-    ['keeps what others have written', { pausedAt: 5, schedule: 'o' }, { fields: own }, { pausedAt: 5, schedule: 's' }],
+    [
+      'keeps what others have written',
+      { pause: { at: 5 }, schedule: 'o' },
+      { fields: own },
+      { pause: { at: 5 }, schedule: 's' },
+    ],
     [
       'replies to the command, with what that needs',
       { command },
@@ -226,15 +240,20 @@ describe('a write of a term', () => {
     ],
     ['leaves another command alone', { command: other }, { reply }, { run, command: other }],
     ['is on what is there, if that is newer', { schedule: 's' }, { before: older }, { schedule: 's' }],
-    ['brings no old pause back with a snapshot', { pausedAt: 5 }, { before: newer }, { schedule: 's' }],
-    ['keeps a pause of this incarnation', { pausedAt: 5, commandedIn: 'now' }, { before: newer }, { pausedAt: 5 }],
-    ['keeps no pause of another', { pausedAt: 5, commandedIn: 'old' }, { before: newer }, { schedule: 's' }],
+    ['brings no old pause back with a snapshot', { pause: { at: 5 } }, { before: newer }, { schedule: 's' }],
+    [
+      'keeps a pause of this incarnation',
+      { pause: { at: 5 }, commandedIn: 'now' },
+      { before: newer },
+      { pause: { at: 5 } },
+    ],
+    ['keeps no pause of another', { pause: { at: 5 }, commandedIn: 'old' }, { before: newer }, { schedule: 's' }],
   ])('%s', (_rule, there, term, value) => {
     expect(write(record(there), term)).toEqual({ holder: 'h', fencingToken: 7, incarnation: 'now', ...value });
   });
 
   it('leaves a record without a holder at the end, and with what the term leaves', () => {
-    const value = decide.recordWithoutHolder({ holder: 'x', fencingToken: 7, pausedAt: 5 }, { run }, 'now');
-    expect(value).toEqual({ fencingToken: 7, pausedAt: 5, run, incarnation: 'now' });
+    const value = decide.recordWithoutHolder({ holder: 'x', fencingToken: 7, pause: { at: 5 } }, { run }, 'now');
+    expect(value).toEqual({ fencingToken: 7, pause: { at: 5 }, run, incarnation: 'now' });
   });
 });

@@ -9,6 +9,7 @@ import {
   KEPT_VERSIONS,
   type LeaderFields,
   type ObservedRecord,
+  type Pause,
   type Reply,
   type RunRecord,
 } from './record.js';
@@ -50,6 +51,11 @@ export function isCurrent(value: JobRecord | undefined, { incarnation }: Pick<Se
  */
 export function isSettled(value: JobRecord, store: Pick<SeenStore, 'incarnation'>): boolean {
   return isCurrent(value, store) || value.commandedIn === store.incarnation.id;
+}
+
+/** The pause in a record, until it is over by the clock of the store. */
+export function pauseOf({ pause }: JobRecord, storeNow: number): Pause | undefined {
+  return pause?.until !== undefined && storeNow >= pause.until ? undefined : pause;
 }
 
 /**

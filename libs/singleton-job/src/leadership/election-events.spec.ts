@@ -1,12 +1,20 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type Notify } from '../base/events/events.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { ElectionEvents } from './election-events.js';
 import { Outages } from './outages.js';
+import { type Pause } from './record.js';
+import { StoreView } from './store-view.js';
 
 function eventsTo(notify: Notify): ElectionEvents {
-  const outages = new Outages(new ManualClock(), notify);
-  return new ElectionEvents({ name: 'tick:job' } as never, { notify, outages, storeName: 'Redis' });
+  const clock = new ManualClock();
+  const storeView = new StoreView('a', clock);
+  return new ElectionEvents({ name: 'tick:job' } as never, {
+    notify,
+    outages: new Outages(clock, notify),
+    storeName: 'Redis',
+    storeView,
+  });
 }
 
 it('An error of an election is a warning of its job', () => {
@@ -16,16 +24,29 @@ it('An error of an election is a warning of its job', () => {
   expect(warnings).toMatchObject([{ code: 'RUNNER_FAILED', job: 'tick', error }]);
 });
 
-it.each([
-  [7, 'data-lost'],
-  [8, 'resumed'],
-])('A pause of time 7 that a record of revision %s does not show is %s', (revision, reason) => {
-  const reported: unknown[] = [];
-  const events = eventsTo((event, payload) => reported.push([event, Reflect.get(payload, 'reason')]));
-  events.status({ revision: 7, value: { pausedAt: 7 } }, false, undefined);
-  events.status({ revision, value: undefined }, false, undefined);
-  expect(reported).toEqual([
-    ['jobPaused', undefined],
-    ['jobResumed', reason],
-  ]);
+describe('A pause of time 7', () => {
+  const LATER = { at: 7, until: 9, reason: 'a migration' };
+  const shown = { pausedAt: new Date(7) };
+  const paused = (rest: object = {}) => ['jobPaused', { job: 'tick', ...shown, ...rest }];
+  const resumed = (reason: string) => ['jobResumed', { job: 'tick', ...shown, reason }];
+
+  it.each<[string, Pause | undefined, number, readonly unknown[]]>([
+    ['is lost where the record is not newer', undefined, 7, [resumed('data-lost')]],
+    ['was resumed where the record is newer', undefined, 8, [resumed('resumed')]],
+    ['is told once', { at: 7 }, 8, []],
+    [
+      'is told again with another end and reason',
+      LATER,
+      8,
+      [paused({ pausedUntil: new Date(9), pauseReason: 'a migration' })],
+    ],
+    ['is over when the next one is seen', { at: 8 }, 8, [resumed('resumed'), paused({ pausedAt: new Date(8) })]],
+    ['is not over when an older record shows an older one', { at: 5 }, 6, [paused({ pausedAt: new Date(5) })]],
+  ])('%s', (_, next, revision, told) => {
+    const reported: unknown[] = [];
+    const events = eventsTo((event, payload) => reported.push([event, payload]));
+    events.status({ revision: 7, value: {} }, { at: 7 }, false, undefined);
+    events.status({ revision, value: {} }, next, false, undefined);
+    expect(reported).toEqual([paused(), ...told]);
+  });
 });

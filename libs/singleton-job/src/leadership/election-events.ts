@@ -4,7 +4,7 @@ import { runnerFailed, scheduleDiffers } from '../base/events/warnings.js';
 import { replicaOf } from '../store/lease-id.js';
 import { type Candidate } from './candidate.js';
 import { type LeadershipContext } from './context.js';
-import { jobOf, labelOf, type ObservedRecord } from './record.js';
+import { jobOf, labelOf, type ObservedRecord, type Pause } from './record.js';
 
 type TermEvent = 'leadershipGained' | 'leadershipLost' | 'leadershipReleased';
 
@@ -15,12 +15,12 @@ export class ElectionEvents {
   #otherSchedule: string | undefined;
   /** The replica that was reported to lead. */
   #leader: string | undefined;
-  /** Since when the job was reported to be paused. */
-  #pausedAt: number | undefined;
+  /** The pause that was reported. */
+  #pause: Pause | undefined;
 
   constructor(
     private readonly candidate: Candidate,
-    private readonly context: Pick<LeadershipContext, 'notify' | 'outages' | 'storeName'>,
+    private readonly context: Pick<LeadershipContext, 'notify' | 'outages' | 'storeName' | 'storeView'>,
   ) {
     this.#job = jobOf(candidate.name);
   }
@@ -47,7 +47,7 @@ export class ElectionEvents {
   }
 
   /** Whom this replica follows, and whether the job is paused. `leader`: as far as this replica knows. */
-  status(last: ObservedRecord, isLeading: boolean, leader: string | undefined): void {
+  status(last: ObservedRecord, pause: Pause | undefined, isLeading: boolean, leader: string | undefined): void {
     const job = this.#job;
     // a record that cannot be read says nothing of a pause
     if (job === undefined || last.isUnreadable === true) return;
@@ -55,16 +55,22 @@ export class ElectionEvents {
     const followed = isLeading ? undefined : (leader ?? this.#leader);
     if (followed !== undefined && followed !== this.#leader) notify('leaderChanged', { job, leader: followed });
     this.#leader = followed;
-    const [before, pausedAt] = [this.#pausedAt, last.value?.pausedAt];
-    if (pausedAt === before) return;
-    this.#pausedAt = pausedAt;
-    // another pause may have begun meanwhile. If no replica has written since: the record is older than the pause, or
-    // gone
-    const reason = last.revision <= (before ?? 0) ? 'data-lost' : 'resumed';
-    // an older record may show an older pause: then the job does not run again
-    if (before !== undefined && (reason === 'resumed' || pausedAt === undefined))
-      notify('jobResumed', { job, pausedAt: new Date(before), reason });
-    if (pausedAt !== undefined) notify('jobPaused', { job, pausedAt: new Date(pausedAt) });
+    const before = this.#pause;
+    if (JSON.stringify(pause) === JSON.stringify(before)) return;
+    this.#pause = pause;
+    if (before !== undefined && before.at !== pause?.at) {
+      const reason = this.#endOf(before, last);
+      // an older record may show an older pause: then the job does not run again
+      if (reason !== 'data-lost' || pause === undefined) notify('jobResumed', { job, ...shown(before), reason });
+    }
+    if (pause !== undefined) notify('jobPaused', { job, ...shown(pause) });
+  }
+
+  /** How a pause has ended. If no replica has written since it began, the record is older than the pause, or gone. */
+  #endOf({ at, until = Infinity }: Pause, last: ObservedRecord): JobEvents['jobResumed']['reason'] {
+    // another replica may have found that first, and have taken the job
+    if (this.context.storeView.storeNowAtMost() >= until) return 'expired';
+    return last.revision <= at ? 'data-lost' : 'resumed';
   }
 
   /** During a deploy of a change, or for ever if two applications have one project name. */
@@ -77,4 +83,12 @@ export class ElectionEvents {
     this.#otherSchedule = theirs;
     this.context.notify('warning', scheduleDiffers(job, mine, theirs, replicaOf(holder)));
   }
+}
+
+function shown({ at, until, reason }: Pause) {
+  return {
+    pausedAt: new Date(at),
+    ...(until !== undefined && { pausedUntil: new Date(until) }),
+    ...(reason !== undefined && { pauseReason: reason }),
+  };
 }

@@ -161,7 +161,7 @@ describe('a caller', () => {
     };
     void b.job.pause();
     await world.clock.advance(8_000);
-    expect(world.record()?.pausedAt).toBeUndefined();
+    expect(world.record()?.pause).toBeUndefined();
   });
 
   it('learns nothing of a record that cannot be read', async () => {
@@ -223,7 +223,7 @@ describe('a caller', () => {
     await world.clock.advance(0);
     void b.job.resume();
     await world.clock.advance(1_500);
-    expect(world.record()?.pausedAt).toBeUndefined();
+    expect(world.record()?.pause).toBeUndefined();
   });
 
   it('triggers a run, although the next command of this replica is written before, and the store restarts', async () => {

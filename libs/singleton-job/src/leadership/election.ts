@@ -7,7 +7,7 @@ import { ElectionEvents } from './election-events.js';
 import { type Lease } from './lease.js';
 import { MAX_EDIT_MS, type RecordEdit, RecordEdits } from './record-edits.js';
 import { RecordView } from './record-view.js';
-import { type JobRecord, type ObservedRecord, type Reply } from './record.js';
+import { type JobRecord, type ObservedRecord, type Pause, type Reply } from './record.js';
 import { Term, type TermEnd } from './term.js';
 import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
@@ -140,9 +140,9 @@ export class Election {
     return this.term === undefined ? this.observed.leader : this.context.id;
   }
 
-  /** When the job was paused, by the clock of the store, as this replica knows. Undefined: it is not paused. */
-  get pausedAt(): number | undefined {
-    return this.observed.last.value?.pausedAt;
+  /** The pause of the job, as this replica knows. Undefined: it is not paused. */
+  get pause(): Pause | undefined {
+    return decide.pauseOf(this.observed.last.value ?? {}, this.context.storeView.storeNow());
   }
 
   /** The term in which runs may start. Undefined: this replica does not lead, or is releasing its term. */
@@ -154,7 +154,7 @@ export class Election {
   get isLeaderless(): boolean {
     const isCompeting = this.isWanted && !this.table.isClosing && this.candidate.isIdle;
     if (!isCompeting || this.context.clock.now() < this.#standBackEndsAt) return false;
-    return this.pausedAt === undefined && this.leader === undefined;
+    return this.pause === undefined && this.leader === undefined;
   }
 
   /** Nothing of it runs or is written, and it leaves no orphan as far as it has seen. */
@@ -225,7 +225,9 @@ export class Election {
     try {
       this.#reconcile();
       this.candidate.reconciled?.();
-      if (this.isWanted) this.#events.status(this.observed.last, this.term !== undefined, this.leader);
+      const { pause } = this;
+      if (pause?.until !== undefined) this.#reachedOrWait(this.#monotonic(pause.until));
+      if (this.isWanted) this.#events.status(this.observed.last, pause, this.term !== undefined, this.leader);
     } catch (error) {
       this.#fail(error);
     }
@@ -276,6 +278,12 @@ export class Election {
     return false;
   }
 
+  /** When the clock of the store shows a time, by the monotonic clock. */
+  #monotonic(storeTime: number): number {
+    const { clock, storeView } = this.context;
+    return clock.now() + storeTime - storeView.storeNow();
+  }
+
   // ---- Following
 
   #follow(record: ObservedRecord): void {
@@ -312,8 +320,8 @@ export class Election {
     return this.table.takeDelayMs() + (to === undefined ? 0 : decide.HANDOVER_WINDOW_MS);
   }
 
-  #wants({ value, isUnreadable }: ObservedRecord): boolean {
-    if (!this.isWanted || this.table.isClosing || isUnreadable || value?.pausedAt !== undefined) return false;
+  #wants({ isUnreadable }: ObservedRecord): boolean {
+    if (!this.isWanted || this.table.isClosing || isUnreadable || this.pause !== undefined) return false;
     return this.candidate.isIdle && this.#reachedOrWait(this.#standBackEndsAt);
   }
 
@@ -344,8 +352,9 @@ export class Election {
     };
     // an interrupted run gets its end when it has been reported: the answer to this may be lost
     const { run = fields.run } = record.value ?? {};
-    const value = { ...record.value, commandedIn: undefined, ...fields, run, holder, fencingToken, incarnation };
-    this.#write({ value, settled });
+    // a pause that is over is gone
+    const kept = { ...record.value, pause: undefined, commandedIn: undefined };
+    this.#write({ value: { ...kept, ...fields, run, holder, fencingToken, incarnation }, settled });
   }
 
   /** The take was applied. What does not begin now is an orphan. */
@@ -380,9 +389,10 @@ export class Election {
     const { isClosing } = this.table;
     const { value = {} } = record;
     if (this.#reachedOrWait(term.saveAt)) term.onRecord(value);
-    if (value.pausedAt !== undefined || isClosing) {
+    const { pause } = this;
+    if (pause !== undefined || isClosing) {
       term.refuseClaims();
-      this.#release(value.pausedAt === undefined ? 'shutdown' : 'paused');
+      this.#release(pause === undefined ? 'shutdown' : 'paused');
     }
     const reply = candidate.replies?.next(value.command);
     if (term.release !== undefined && candidate.isIdle) {

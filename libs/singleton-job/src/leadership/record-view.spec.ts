@@ -11,7 +11,7 @@ const RELEASED = { fencingToken: 5 };
 it.each<[string, string | undefined, (JobRecord | undefined)[]]>([
   ['whose lease has ended', 'b', [HELD]],
   ['whose record is gone', 'b', [HELD, undefined]],
-  ['whose record is gone, and there is one again for a pause', 'b', [HELD, undefined, { pausedAt: 1 }]],
+  ['whose record is gone, and there is one again for a pause', 'b', [HELD, undefined, { pause: { at: 1 } }]],
   ['but not one that released', undefined, [HELD, RELEASED, undefined]],
 ])('A new leader finds the last one %s', (_which, lostLeader, values) => {
   const clock = new ManualClock();

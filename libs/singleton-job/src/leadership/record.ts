@@ -29,12 +29,21 @@ export interface Command {
   readonly outcome?: string;
 }
 
+/** A pause of a job on all replicas, by the clock of the store. */
+export interface Pause {
+  readonly at: number;
+  /** It is over from then on. Absent: it lasts until it is ended. */
+  readonly until?: number | undefined;
+  /** In the words of the caller. */
+  readonly reason?: string | undefined;
+}
+
 /** A record keeps so many versions, so that a replica of the last deploy, which leads again, does not run its own. */
 export const KEPT_VERSIONS = 10;
 
 /**
  * The record of a job or a lock. The leader writes `holder`, `fencingToken`, `incarnation`, `schedule`,
- * `lastScheduledAt`, `run`, `versions` and `handover`. Any replica writes `pausedAt`, or a `command` over one that is
+ * `lastScheduledAt`, `run`, `versions` and `handover`. Any replica writes `pause`, or a `command` over one that is
  * answered or over. Fields that this version does not know are kept.
  */
 export interface JobRecord {
@@ -51,7 +60,7 @@ export interface JobRecord {
   readonly run?: RunRecord | undefined;
   /** The versions of the job whose first run was claimed, the newest last. */
   readonly versions?: readonly string[] | undefined;
-  readonly pausedAt?: number | undefined;
+  readonly pause?: Pause | undefined;
   /** When a leader gave it last to another replica, to even out how many each leads. */
   readonly handover?: { readonly at: number; readonly to: string };
   readonly command?: Command;
@@ -163,7 +172,7 @@ const isJobRecord = fields<JobRecord>({
     }),
   ),
   versions: optional((value) => Array.isArray(value) && value.every(isText)),
-  pausedAt: optional(isTime),
+  pause: optional(fields<Pause>({ at: isTime, until: optional(isTime), reason: optional(isText) })),
   handover: optional(fields<NonNullable<JobRecord['handover']>>({ at: isTime, to: isText })),
   command: optional(fields<Command>({ id: isText, action: isText, until: isTime, outcome: optional(isText) })),
   commandedIn: optional(isText),

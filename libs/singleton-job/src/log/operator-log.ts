@@ -107,12 +107,12 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
       jobs.add(job);
     },
 
-    jobPaused: ({ job, pausedAt }) => {
-      paused.add(`${job} since ${pausedAt.toISOString()}`);
+    jobPaused: (event) => {
+      paused.add(`${event.job} ${describePause(event)}`);
     },
 
     jobResumed: ({ job, pausedAt, reason }) => {
-      if (reason === 'resumed') resumed.add(job);
+      if (reason !== 'data-lost') resumed.add(job);
       else {
         const lost = `the pause since ${pausedAt.toISOString()} was lost with the data of ${store}`;
         warn(`${lost}; the job runs again. Call pause('${job}') again if it must not`, job);
@@ -248,6 +248,11 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
       sink[level](`an observer failed at '${event}' (${describeError(error)}). ${next}`);
     },
   };
+}
+
+function describePause({ pausedAt, pausedUntil, pauseReason }: JobEvents['jobPaused']): string {
+  const until = pausedUntil === undefined ? '' : ` until ${pausedUntil.toISOString()}`;
+  return `since ${pausedAt.toISOString()}${until}${pauseReason === undefined ? '' : `: ${pauseReason}`}`;
 }
 
 function whyGained({ because, after }: JobEvents['leadershipGained'], node: string): string {

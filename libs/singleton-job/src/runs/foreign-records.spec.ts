@@ -27,7 +27,7 @@ const RECORD: Record<keyof JobRecord, unknown> = {
     crashes: 1,
   },
   versions: ['1'],
-  pausedAt: undefined,
+  pause: undefined,
   handover: { at: 1_000, to: 'b' },
   command: { id: 'c', action: 'trigger', until: 8e15, outcome: undefined },
   commandedIn: undefined,

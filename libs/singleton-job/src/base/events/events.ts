@@ -69,20 +69,25 @@ export interface JobEvents {
     /** The replica that leads. */
     readonly leader: string;
   };
-  /** The job is paused on all replicas. Each replica that competes for it reports that. */
+  /**
+   * The job is paused on all replicas. Each replica that competes for it reports that, and once more if the same pause
+   * gets another end or reason.
+   */
   jobPaused: Pick<RunInfo, 'job'> & {
     /** Since when, by the clock of the store. */
     readonly pausedAt: Date;
+    /** When it ends by itself, by the clock of the store. Left out: it does not. */
+    readonly pausedUntil?: Date;
+    /** Why, in the words of the caller. Left out: none was given. */
+    readonly pauseReason?: string;
   };
   /**
    * The pause that `jobPaused` reported is over. Not called where old data show an older pause: then `jobPaused` is
    * called again.
    */
-  jobResumed: Pick<RunInfo, 'job'> & {
-    /** When it began, by the clock of the store. */
-    readonly pausedAt: Date;
-    /** Whether a caller resumed the job, or the store lost its data, and with it the pause. */
-    readonly reason: 'resumed' | 'data-lost';
+  jobResumed: JobEvents['jobPaused'] & {
+    /** Whether a caller resumed the job, its end has come, or the store lost its data, and with it the pause. */
+    readonly reason: 'resumed' | 'expired' | 'data-lost';
   };
 
   /** A run begins. The job is called next, if its lease still holds. Not called for a tick that was dropped. */

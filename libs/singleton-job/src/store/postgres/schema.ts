@@ -30,7 +30,7 @@ COMMENT ON TABLE {schema}.records IS 'nestjs-singleton-job: who leads, one row f
 COMMENT ON COLUMN {schema}.records.project IS 'projectName of the application';
 COMMENT ON COLUMN {schema}.records.name IS 'name of the job and :job, or key of the lock and :lock';
 COMMENT ON COLUMN {schema}.records.revision IS 'grows with each write; a write names the one that it saw';
-COMMENT ON COLUMN {schema}.records.value IS 'JSON: holder (the lease of the leader), fencingToken, run (the last one), pausedAt and others';
+COMMENT ON COLUMN {schema}.records.value IS 'JSON: holder (the lease of the leader), fencingToken, run (the last one), pause and others';
 COMMENT ON COLUMN {schema}.records.forget_at IS 'when the row may be removed, in ms since 1970; null: never';
 ${FUNCTIONS}`;
 
