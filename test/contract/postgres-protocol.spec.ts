@@ -62,23 +62,16 @@ async function during<T>(sql: string, meanwhile: () => Promise<T>): Promise<T> {
   }
 }
 
-async function timeOf(request: Promise<unknown>): Promise<number> {
-  const sentAt = performance.now();
-  await request;
-  return performance.now() - sentAt;
-}
-
 describe('a transaction that another program leaves open', () => {
-  it('on a lease that has ended delays no heartbeat, and the lease is gone one TTL later', async () => {
+  it('on a lease that has ended ends no heartbeat by its time limit, and the lease is gone one TTL later', async () => {
     const a = await replica();
-    await a.sync({ grant: ['dead.1@300'] });
+    await a.sync({ grant: ['dead.1@1000'] });
     await during(row('leases', a.projectName, 'dead'), async () => {
-      await delay(350);
-      expect(await timeOf(a.sync({ renew: [A] }))).toBeLessThan(900);
+      await delay(1_050);
       const { leases } = await a.sync({ renew: [A] });
-      expect([...leases.keys()].sort()).toEqual([A, 'dead.1@300']);
-      expect(leases.get('dead.1@300')).toBe(0);
-      await delay(300);
+      expect([...leases.keys()].sort()).toEqual([A, 'dead.1@1000']);
+      expect(leases.get('dead.1@1000')).toBe(0);
+      await delay(1_000);
       expect(await a.leases()).toEqual([A]);
     });
     expect(await a.leases()).toEqual([A]);
@@ -102,8 +95,9 @@ describe('a transaction that another program leaves open', () => {
         code: 'STORE_UNREACHABLE',
         message: expect.stringMatching(/answered 'sync' with .*lock timeout \(55P03\)$/) as unknown,
       });
-      const ms = await timeOf(rejected);
-      expect(ms).toBeGreaterThan(900);
+      const sentAt = performance.now();
+      await rejected;
+      expect(performance.now() - sentAt).toBeGreaterThan(900);
     });
     expect(await a.leases({ renew: [A] })).toEqual([A]);
   });

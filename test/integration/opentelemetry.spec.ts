@@ -109,7 +109,7 @@ describe('an application that imports the module', () => {
     expect(readPage('docs/observability.md')).toContain(readFileSync(file, 'utf8'));
     const args = ['--import', 'tsx', '--import', file, '--input-type=module', '--eval', APPLICATION];
     const env = { METRICS_PORT: String(await freePort()) };
-    const { output } = await attempt(process.execPath, args, { env, limitMs: 60_000 });
+    const { output } = await attempt(process.execPath, args, { env });
     expect(output).toMatch(/^singleton_job_runs_total\{job_name="price-tick",outcome="succeeded",.*\} 1\n$/);
   });
 

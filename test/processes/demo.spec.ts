@@ -11,7 +11,9 @@ import { ROOT } from '../../tools/workspace/paths.js';
 
 describe('the demo', () => {
   it.concurrent.each(SERVER_KINDS)('stops a leader, kills the next one, and shows who leads then: %s', async (kind) => {
-    const output = await tool('demo/main.ts', [`--${kind}`], { env: { FORCE_COLOR: undefined } });
+    const output = await tool('demo/main.ts', [`--${kind}`], {
+      env: { FORCE_COLOR: undefined, DEMO_LOCK_EXPIRY: '4s' },
+    });
     expect(output).toMatch(/ Building the worker, starting \w+ \.{2,}\n/);
     expect(output).toContain('No two runs of a job overlapped');
     expect(output).toMatch(/(\w) is stopped[^]* price-tick +\1 releases it\n[^]* price-tick +\w leads, token \d+/);

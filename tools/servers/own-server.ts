@@ -2,10 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { PATIENCE_MS } from '../replicas/busy-machine.js';
 import { type Program } from './program.js';
 import { type NOBODY, ServerProcess } from './server-process.js';
-
-const START_LIMIT_MS = 30_000;
 
 /**
  * A private server on a free loopback port. It can be shut down, killed, hung and started again, and ends with this
@@ -47,7 +46,7 @@ export abstract class OwnServer implements AsyncDisposable {
     if (this.#running !== undefined) return;
     const program = { ...this.program, env: { ...this.program.env, ...this.variables } };
     const running = new ServerProcess(program, this.arguments(), this.dir, this.user);
-    const giveUpAt = performance.now() + START_LIMIT_MS;
+    const giveUpAt = performance.now() + PATIENCE_MS;
     while (!(await this.isAnswering(running.pid))) {
       if (running.hasExited || performance.now() > giveUpAt) {
         running.signalAll('SIGKILL');

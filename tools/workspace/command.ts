@@ -8,8 +8,6 @@ interface CommandOptions {
   readonly cwd?: string;
   /** Added to the environment; undefined takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Kills it after this long; it has failed then. @default no limit */
-  readonly limitMs?: number;
   /** Lets it write to our own terminal; nothing is collected then. @default false */
   readonly isShown?: boolean;
 }
@@ -28,15 +26,13 @@ export interface CommandResult {
 export async function attempt(
   program: string,
   args: readonly string[],
-  { cwd = ROOT, env, limitMs, isShown = false }: CommandOptions = {},
+  { cwd = ROOT, env, isShown = false }: CommandOptions = {},
 ): Promise<CommandResult> {
   const stdio = isShown ? 'inherit' : 'pipe';
   const child = spawn(program, args, {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', stdio, stdio],
-    timeout: limitMs,
-    killSignal: 'SIGKILL',
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -64,18 +64,19 @@ describe('durable jobs', () => {
   });
 
   it('are de-duplicated while the first has not ended', async () => {
-    const blocker = await enqueue('sleep', { ms: 600 });
+    const blocker = await enqueue('sleep', { ms: 60_000 });
     const first = await enqueue('echo', { key: 'same' });
     assert.equal(await enqueue('echo', { key: 'same' }), first);
-    await untilStatus(blocker, 'Completed');
+    await cancel(blocker);
     await untilStatus(first, 'Completed');
     assert.notEqual(await enqueue('echo', { key: 'same' }), first);
   });
 
   it('are claimed by priority, the highest first', async () => {
-    const blocker = await enqueue('sleep', { ms: 600 });
+    const blocker = await enqueue('sleep', { ms: 60_000 });
     await untilStatus(blocker, 'Running');
     for (const priority of [0, 9, 3]) await enqueue('echo', { rank: priority }, { priority });
+    await cancel(blocker);
     const ranks = () => [...worker.replica.output().matchAll(/"rank":(\d)/g)].map(([, rank]) => rank);
     await until('three echoes', () => ranks().length === 3);
     assert.deepEqual(ranks(), ['9', '3', '0']);

@@ -97,11 +97,11 @@ export class SuiteClient {
 
 /** Waits for a value. A request that fails is sent again. The limit is generous, because the machine may be busy. */
 export async function until<T>(what: string, read: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  const giveUpAt = performance.now() + 15_000;
+  const giveUpAt = performance.now() + 60_000;
   for (;;) {
     const [result] = await Promise.allSettled([Promise.resolve().then(read)]);
     if (result.status === 'fulfilled' && result.value !== undefined) return result.value;
-    if (performance.now() > giveUpAt) throw new Error(`waited 15 s in vain: ${what}`, { cause: result });
+    if (performance.now() > giveUpAt) throw new Error(`waited 60 s in vain: ${what}`, { cause: result });
     await wait(5);
   }
 }
