@@ -5,10 +5,10 @@ import { sleep } from '../../libs/singleton-job/src/base/time/sleep.js';
 import { JobCommands } from '../../libs/singleton-job/src/commands/job-commands.js';
 import { createServices, type Services } from '../../libs/singleton-job/src/create-services.js';
 import { HeartbeatThreadSender } from '../../libs/singleton-job/src/heartbeat-thread/heartbeat-thread-sender.js';
+import { type HeartbeatThreadReport } from '../../libs/singleton-job/src/heartbeat-thread/thread-data.js';
 import { type JobRun } from '../../libs/singleton-job/src/jobs/job-run.js';
 import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
 import { type Election } from '../../libs/singleton-job/src/leadership/election.js';
-import { type HeartbeatThreadReport } from '../../libs/singleton-job/src/leadership/heartbeat-thread-link.js';
 import { jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type Replica } from '../../libs/singleton-job/src/leadership/replica.js';
 import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
@@ -108,6 +108,7 @@ export class Application {
     const { pool, locks } = this.services;
     await Promise.all([pool.stop(), locks.close()]);
     await pool.close();
+    await this.process.thread?.close();
   }
 
   /** What a caller in this process wants. */

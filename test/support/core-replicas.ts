@@ -1,8 +1,11 @@
 import { notifyAll } from '../../libs/singleton-job/src/base/events/observer.js';
 import { Replies } from '../../libs/singleton-job/src/commands/replies.js';
+import {
+  HeartbeatThreadLink,
+  type ThreadEnd,
+} from '../../libs/singleton-job/src/heartbeat-thread/heartbeat-thread-link.js';
 import { type Candidate } from '../../libs/singleton-job/src/leadership/candidate.js';
 import { type Election } from '../../libs/singleton-job/src/leadership/election.js';
-import { type HeartbeatThreadPort } from '../../libs/singleton-job/src/leadership/heartbeat-thread-link.js';
 import { type Predecessor } from '../../libs/singleton-job/src/leadership/record-view.js';
 import {
   type Command,
@@ -134,7 +137,7 @@ export class CoreReplicas {
       heartbeatThread,
       random = 0,
       ttlMs = TTL_MS,
-    }: { readonly heartbeatThread?: HeartbeatThreadPort; readonly random?: number; readonly ttlMs?: number } = {},
+    }: { readonly heartbeatThread?: ThreadEnd; readonly random?: number; readonly ttlMs?: number } = {},
   ) {
     const { clock } = this;
     const say = (what: string): number => this.story.push(`${clock.now()} ${id} ${what}`);
@@ -146,7 +149,7 @@ export class CoreReplicas {
       store,
       clock,
       random: () => random,
-      heartbeatThread,
+      linkThread: heartbeatThread && ((main) => new HeartbeatThreadLink(heartbeatThread, main)),
       notify: notifyAll([
         {
           leadershipGained: ({ job, because }) => say(`gained ${job}: ${because}`),

@@ -7,8 +7,9 @@ import { fakeTimersHint } from './control/fake-timers-hint.js';
 import { SingletonJobRegistry } from './control/job-registry.js';
 import { JobStatistics } from './control/job-statistics.js';
 import { SingletonJobHealth } from './control/singleton-job-health.js';
+import { HeartbeatThreadLink, type ThreadEnd } from './heartbeat-thread/heartbeat-thread-link.js';
 import { HeartbeatThread } from './heartbeat-thread/heartbeat-thread.js';
-import { type HeartbeatThreadPort } from './leadership/heartbeat-thread-link.js';
+import { type LeadershipContext } from './leadership/context.js';
 import { Replica } from './leadership/replica.js';
 import { LockService } from './locks/lock.service.js';
 import { type LogSink, operatorLog } from './log/operator-log.js';
@@ -31,7 +32,7 @@ interface ServiceParts {
   /** @default no log */
   readonly log?: LogSink;
   /** @default the heartbeat thread, if the options want one */
-  readonly heartbeatThread?: HeartbeatThreadPort | undefined;
+  readonly heartbeatThread?: ThreadEnd | undefined;
 }
 
 /** The services of one process of the application. Jobs and `LockService` share its store and its connections. */
@@ -72,8 +73,9 @@ export function createServices(options: ResolvedOptions, parts: ServiceParts) {
       ? new HeartbeatThread({ notify, expireLeases, storeOptions: server, options: threadOptions, crashHandover })
       : undefined;
   const { heartbeatThread = ownThread } = parts;
+  const linkThread = heartbeatThread && ((main: LeadershipContext) => new HeartbeatThreadLink(heartbeatThread, main));
   const timing = { ttlMs: lockExpiryMs, heartbeatIntervalMs };
-  const replica: Replica = new Replica({ store, clock, random, id, ...timing, notify, heartbeatThread });
+  const replica: Replica = new Replica({ store, clock, random, id, ...timing, notify, linkThread });
   store.addListener(replica);
   const pool: JobPool = new JobPool(options, { clock, replica, notify, interceptors });
   const registry = new SingletonJobRegistry(options, pool, replica, statistics);

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FaultyStore } from '../../../../test/support/faulty-store.js';
 import { HaltingClock } from '../../../../test/support/halting-clock.js';
 import { instant } from '../base/time/clock.js';
-import { type HeartbeatThreadReport, type HeartbeatThreadState } from '../leadership/heartbeat-thread-link.js';
 import { Lease } from '../leadership/lease.js';
 import { FaultyServer } from '../testing/faulty-server.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { HeartbeatThreadSender } from './heartbeat-thread-sender.js';
+import { type HeartbeatThreadReport, type HeartbeatThreadState } from './thread-data.js';
 
 const ID = 'a.1@10000';
 const INTERVAL_MS = 3_000;

@@ -1,8 +1,8 @@
 import { type Clock, instant, type Timer } from '../base/time/clock.js';
-import { type HeartbeatThreadReport, type HeartbeatThreadState } from '../leadership/heartbeat-thread-link.js';
 import { Lease, trustedMs } from '../leadership/lease.js';
 import { type LeaseId, ttlOf } from '../store/lease-id.js';
 import { type Store } from '../store/store.js';
+import { type HeartbeatThreadReport, type HeartbeatThreadState } from './thread-data.js';
 
 /** The main thread is late when its next heartbeat is overdue by half an interval. */
 const LATE_AFTER_INTERVALS = 1.5;

@@ -6,16 +6,13 @@ import { messageOf } from '../base/errors/message-of.js';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type Notify } from '../base/events/events.js';
 import { heartbeatThreadFailed } from '../base/events/warnings.js';
-import {
-  type HeartbeatThreadReport,
-  type HeartbeatThreadState,
-  type HeartbeatThreadPort,
-} from '../leadership/heartbeat-thread-link.js';
 import { type StoreOptions } from '../store/open-store.js';
 import { programFile } from './program-file.js';
 import {
   HEARTBEAT_THREAD,
   type HeartbeatThreadData,
+  type HeartbeatThreadReport,
+  type HeartbeatThreadState,
   PROCESS_ENDS,
   READY,
   type ThreadMessage,
@@ -43,7 +40,7 @@ interface HeartbeatThreadParts {
 }
 
 /** The worker thread that sends heartbeats while this one is blocked: see `HeartbeatThreadSender`. */
-export class HeartbeatThread implements HeartbeatThreadPort {
+export class HeartbeatThread {
   readonly #channel = new MessageChannel();
   readonly #ended = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   /** Undefined: it has not started, or is over. */
@@ -82,10 +79,12 @@ export class HeartbeatThread implements HeartbeatThreadPort {
     }
   }
 
+  /** Called when the state has changed. */
   update(state: HeartbeatThreadState): void {
     this.#channel.port1.postMessage(state);
   }
 
+  /** The reports since the last call. It works without a pass of the event loop. */
   takeReports(): readonly HeartbeatThreadReport[] {
     const reports: HeartbeatThreadReport[] = [];
     // messages that have arrived can be read although the event loop has not turned since the block

@@ -5,12 +5,12 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { SystemClock } from '../base/time/system-clock.js';
-import { type HeartbeatThreadState } from '../leadership/heartbeat-thread-link.js';
 import { type ConnectionOptions, openStore, type ReadConnection } from '../store/open-store.js';
 import { HeartbeatThreadSender } from './heartbeat-thread-sender.js';
 import {
   HEARTBEAT_THREAD,
   type HeartbeatThreadData,
+  type HeartbeatThreadState,
   PROCESS_ENDS,
   READY,
   type ThreadMessage,

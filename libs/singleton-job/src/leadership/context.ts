@@ -1,10 +1,17 @@
 import { type Notify } from '../base/events/events.js';
 import { type Clock } from '../base/time/clock.js';
-import { HeartbeatThreadLink, type HeartbeatThreadPort } from './heartbeat-thread-link.js';
 import { Heartbeat } from './heartbeat.js';
 import { ReplicaLeases } from './lease.js';
 import { Outages } from './outages.js';
 import { StoreView } from './store-view.js';
+
+/** The thread that sends heartbeats while this one is blocked. */
+export interface HeartbeatThreadPort {
+  /** Raises the deadlines of leases that it has renewed. It works without a pass of the event loop. */
+  takeReports(): void;
+  /** Sends it what it is to renew. */
+  send(): void;
+}
 
 /** What leadership needs from outside. */
 export interface ContextParts {
@@ -20,7 +27,7 @@ export interface ContextParts {
   readonly random: () => number;
   /** Receives the events of this replica. */
   readonly notify: Notify;
-  readonly heartbeatThread?: HeartbeatThreadPort | undefined;
+  readonly linkThread?: ((main: LeadershipContext) => HeartbeatThreadPort) | undefined;
 }
 
 /**
@@ -37,12 +44,12 @@ export class LeadershipContext {
   readonly storeView: StoreView;
   readonly heartbeat: Heartbeat;
   readonly leases: ReplicaLeases;
-  readonly heartbeatThread: HeartbeatThreadLink | undefined;
+  readonly heartbeatThread: HeartbeatThreadPort | undefined;
   /** What is wrong with the store. */
   readonly outages: Outages;
 
   constructor(
-    { id, ttlMs, heartbeatIntervalMs, storeName, clock, random, notify, heartbeatThread }: ContextParts,
+    { id, ttlMs, heartbeatIntervalMs, storeName, clock, random, notify, linkThread }: ContextParts,
     /** All is reconciled soon. */
     readonly enqueue: () => void,
   ) {
@@ -55,7 +62,7 @@ export class LeadershipContext {
     this.storeView = new StoreView(id, clock);
     this.heartbeat = new Heartbeat(clock, heartbeatIntervalMs, random);
     this.leases = new ReplicaLeases(id, clock, this.heartbeat);
-    this.heartbeatThread = heartbeatThread && new HeartbeatThreadLink(heartbeatThread, this);
+    this.heartbeatThread = linkThread?.(this);
     this.outages = new Outages(clock, notify);
   }
 

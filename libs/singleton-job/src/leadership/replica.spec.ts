@@ -30,7 +30,7 @@ describe('the deadline of a leader', () => {
   });
 
   it('is later where the heartbeat thread has kept the lease, in this incarnation', async () => {
-    const reports = { takeReports: (): object[] => [], update: () => undefined, close: () => Promise.resolve() };
+    const reports = { takeReports: (): object[] => [], update: () => undefined };
     const a = await world.leader({ heartbeatThread: reports as never });
     const kept = {
       incarnation: a.replica.context.storeView.incarnation.id,

@@ -7,7 +7,6 @@ import { type Candidate } from './candidate.js';
 import { type ContextParts, LeadershipContext } from './context.js';
 import * as decide from './decide.js';
 import { Election, type ElectionTable } from './election.js';
-import { type HeartbeatThreadPort } from './heartbeat-thread-link.js';
 import { type Sync } from './heartbeat.js';
 import { type ObservedRecord, observedRecord } from './record.js';
 import { Requests } from './requests.js';
@@ -39,7 +38,6 @@ export class Replica implements ElectionTable, StoreListener {
   readonly #store: Store;
   readonly #requests: Requests;
   readonly #outbox: Outbox;
-  readonly #thread: HeartbeatThreadPort | undefined;
   /** Counted once a pass, when the first election needs it. */
   #loads: ReadonlyMap<string, number> | undefined;
   /** By the name of the record: those in use, and those whose last write is not certain yet. */
@@ -63,7 +61,6 @@ export class Replica implements ElectionTable, StoreListener {
       this.#schedule();
     });
     this.#store = store;
-    this.#thread = parts.heartbeatThread;
     this.#requests = new Requests(this.context, store);
     this.#outbox = new Outbox(this.context, this.#requests, (answer) => {
       this.reconcileAll(answer);
@@ -142,7 +139,7 @@ export class Replica implements ElectionTable, StoreListener {
     this.#requests.close();
     for (const election of this.elections) election.closeNow();
     for (const { done } of this.#reads) done.abort();
-    await Promise.all([wasOpen ? this.#store.close() : undefined, this.#thread?.close()]);
+    if (wasOpen) await this.#store.close();
   }
 
   async #sayGoodbye(): Promise<void> {

@@ -219,6 +219,7 @@ export class SingletonJobModule
   async beforeApplicationShutdown(): Promise<void> {
     await this.services.locks.close();
     await this.services.pool.close();
+    await this.services.heartbeatThread?.close();
   }
 }
 
