@@ -6,16 +6,16 @@ import { isListening, type OpenStore } from './reporting-store.js';
 
 const RIGHTS = '~{myapp}:* &{myapp}:hints +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
 
-/** What a message says if a right is missing. For a command inside a script Redis does not name it. */
-const NAMED: Readonly<Record<string, string>> = {
-  '~{myapp}:*': "'sync' with NOPERM",
-  '&{myapp}:hints': 'access one of the channels',
-  '+@read': "'mget' command",
-  '+@write': "can't run this command",
-  '+@scripting': "'eval' command",
-  '+subscribe': "'subscribe' command",
-  '+publish': "'publish' with",
-  '+time': "can't run this command",
+/** What a message says if a right is missing. Redis 8 names it for a command inside a script as well. */
+const NAMED: Readonly<Record<string, RegExp>> = {
+  '~{myapp}:*': /'sync' with NOPERM/,
+  '&{myapp}:hints': /access (one of the channels|a channel)/,
+  '+@read': /'mget' command/,
+  '+@write': /can't run this command|'zrem' command/,
+  '+@scripting': /'eval' command/,
+  '+subscribe': /'subscribe' command/,
+  '+publish': /'publish' with/,
+  '+time': /can't run this command|'time' command/,
 };
 
 let fixture: RedisFixture;
@@ -66,7 +66,7 @@ describe('what Redis permits', () => {
     const opened = fixture.begin({ connection });
     const problems = await problemsOf(opened);
     await opened.store.close();
-    expect(problems.join(' ')).toContain(NAMED[right]);
+    expect(problems.join(' ')).toMatch(NAMED[right] ?? '');
     for (const problem of problems) expect(problem).toContain(`The ACL of the user needs: ${RIGHTS}`);
   });
 

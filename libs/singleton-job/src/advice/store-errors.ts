@@ -22,7 +22,7 @@ export const REDIS_FIXES: StoreFixes = {
     'A database other than 0 needs +select. Add it to the ACL of the user, or leave out the number of the database',
   "'cluster.*' command": 'On a cluster the ACL of the user needs +cluster|slots and +cluster|info as well',
   // the documentation has the same line, in the words of ACL SETUSER
-  "NOPERM|can't (run|publish|access)":
+  "NOPERM|can't (run|publish|access)|ACL failure":
     'The ACL of the user needs: ~{project}:* &{project}:hints +@read +@write -@dangerous +@scripting +subscribe +publish +info +time',
   WRONGTYPE:
     "Another program uses the key '{project}:leases': choose another projectName, or delete the key if no program needs it",

@@ -35,6 +35,10 @@ const MESSAGES: readonly (readonly [said: string, about: FailedRequest])[] = [
   [`WRONGTYPE Operation against a key holding the wrong kind of value script: ${SHA}, on @user_script:10.`, SYNC],
   [`${IN_A_SCRIPT}The user executing the script can't run this command or subcommand`, SYNC],
   [`ERR The user executing the script can't run this command or subcommand script: ${SHA}, on @user_script:9.`, SYNC],
+  [
+    `ERR ACL failure in script: User app has no permissions to run the 'time' command script: ${SHA}, on @user_script:9.`,
+    SYNC,
+  ],
   ["READONLY You can't write against a read only replica.", CONNECTION],
   ["OOM command not allowed when used memory > 'maxmemory'.", SYNC],
   ['ERR max number of clients reached', CONNECTION],

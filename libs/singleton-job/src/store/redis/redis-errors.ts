@@ -39,7 +39,7 @@ const NOISE =
 const CODES: Codes = {
   STORE_MISCONFIGURED: [
     /^(?!cluster).*\b(MOVED \d|ASK \d|TRYAGAIN)/,
-    /NOAUTH|WRONGPASS|invalid password|NOPERM|can't (run|publish|access)|'(select|cluster.*)' command/i,
+    /NOAUTH|WRONGPASS|invalid password|NOPERM|can't (run|publish|access)|ACL failure|'(select|cluster.*)' command/i,
     /WRONGTYPE|CROSSSLOT|SELECT is not allowed in cluster|DB index is out of range|certificate/i,
     /unknown (redis )?(sub)?command|not allowed from script|without any input keys/i,
     /script(s|ing)? (support )?(is |are )?(disabled|not supported)/i,

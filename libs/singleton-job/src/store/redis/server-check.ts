@@ -31,7 +31,7 @@ export function evictionWarning(policy: string): Warning {
 
 /** The scripts do not see the run id of the server. `why`: what INFO answered, or what it lacks. */
 export function restartsHidden(why: string): Warning {
-  const isDenied = /NOPERM|can't run/.test(why);
+  const isDenied = /NOPERM|can't run|ACL failure/.test(why);
   const because = isDenied ? 'INFO is not permitted' : 'this service shows scripts no run id';
   const message =
     `cannot tell a restart of Redis from a short outage, because ${because}. After a restart two replicas may lead a job for up to ` +
