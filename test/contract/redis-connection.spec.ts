@@ -260,7 +260,12 @@ const WRONG: readonly WrongConnection[] = [
     /^This Redis is a cluster: write/,
     ({ cluster }) => urlOf(cluster.nodes[0].server.port),
   ],
-  ['a database of a cluster', /This Redis is a cluster: write/, ({ cluster }) => `${cluster.nodes[1].server.url}/1`],
+  // the databases of a cluster of Valkey 9 have a number
+  [
+    'a database of a cluster',
+    /This Redis is a cluster: write|has fewer databases: lower the number/,
+    ({ cluster }) => `${cluster.nodes[1].server.url}/1`,
+  ],
   ['the URL of a Sentinel', /^This server is a Sentinel: write/, ({ sentinel }) => urlOf(sentinel.port)],
   [
     'a name that the Sentinel does not know',
