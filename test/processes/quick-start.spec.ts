@@ -7,9 +7,6 @@ import { WorkerProcess, type WorkerVariables } from '../../tools/replicas/worker
 import { type OwnServer } from '../../tools/servers/own-server.js';
 import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { DIST, ROOT } from '../../tools/workspace/paths.js';
-import { useRedisServer } from '../support/use-redis.js';
-
-const redis = useRedisServer();
 
 /**
  * The log in README's quick start: of the leader, and the line of the follower. Numbers, times, names of replicas and
@@ -118,9 +115,10 @@ describe('the quick start of the README', () => {
   );
 
   it('starts with all variables that the page of the options shows', async () => {
+    await using redis = await SERVERS.redis();
     const variables = variablesInOptionsPage();
     expect(Object.keys(variables).length).toBeGreaterThan(4);
-    const replica = start('from-environment', { ...variables, SINGLETON_JOB_CONNECTION: redis().url });
+    const replica = start('from-environment', { ...variables, SINGLETON_JOB_CONNECTION: redis.url });
     await logged(replica, /daily-report 0 4 \* \* \* UTC/);
     await logged(replica, /\[shop:daily-report\] became LEADER/);
     expect(printed(replica)).not.toMatch(/price-tick\] became LEADER/);

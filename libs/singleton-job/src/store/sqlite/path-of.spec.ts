@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { posix, resolve, win32 } from 'node:path';
+import { posix, win32 } from 'node:path';
 import { pathOf } from './path-of.js';
 
 describe('The file of SQLite', () => {
   it.each([
-    ['sqlite:my%20jobs.db', posix, resolve('my%20jobs.db')],
+    ['sqlite:my%20jobs.db', posix, posix.resolve('my%20jobs.db')],
     ['SQLITE:/var/lib/jobs#1.db', posix, '/var/lib/jobs#1.db'],
     ['sqlite:///var/lib/my%20jobs.db', posix, '/var/lib/my jobs.db'],
     ['sqlite:C:\\data\\jobs.db', win32, 'C:\\data\\jobs.db'],
