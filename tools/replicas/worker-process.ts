@@ -17,10 +17,24 @@ export const WORKER_AS_BUILT = join(ROOT, 'dist/apps/worker/apps/worker/src/main
  */
 const AS_PROCESS_ONE = ['--import', `data:text/javascript,for(const s of['SIGTERM','SIGINT'])process.on(s,()=>{})`];
 
+const isWindows = process.platform === 'win32';
+
+/**
+ * On Windows every signal of another process kills, and so does Nest's last one to itself. There a message asks for the
+ * handlers of a signal.
+ */
+const BY_MESSAGE = [
+  '--import',
+  `data:text/javascript,${encodeURIComponent(`const { kill } = process;
+    process.kill = (pid, signal) => pid === process.pid || kill(pid, signal);
+    process.on('message', ({ signal }) => signal && process.emit(signal));
+    process.channel.unref();`)}`,
+];
+
 /** Stops a worker whose parent was killed. The listener alone would keep the channel, and so the worker, alive. */
 const STOPS_WITH_PARENT = [
   '--import',
-  `data:text/javascript,process.once('disconnect',()=>process.kill(process.pid,'SIGTERM'));process.channel.unref()`,
+  `data:text/javascript,process.once('disconnect',()=>process.${isWindows ? 'emit(' : 'kill(process.pid,'}'SIGTERM'));process.channel.unref()`,
 ];
 
 /** Sets the wall clock of a process ahead, or back. */
@@ -115,6 +129,7 @@ export class WorkerProcess {
       env: { PATH: process.env['PATH'], SINGLETON_JOB_NODE_ID: node, ...variables },
       execArgv: [
         ...(isProcessOne ? AS_PROCESS_ONE : []),
+        ...(isWindows ? BY_MESSAGE : []),
         ...(stopsWithParent ? STOPS_WITH_PARENT : []),
         ...withClockAhead(clockAheadMs),
         ...execArgv,
@@ -159,7 +174,8 @@ export class WorkerProcess {
 
   /** Sends the signal to stop, and waits for the exit. */
   stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<Exit> {
-    this.#child.kill(signal);
+    if (!isWindows) this.#child.kill(signal);
+    else if (this.#child.connected) this.#child.send({ signal });
     return this.exited;
   }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ROOT } from './paths.js';
 
 interface CommandOptions {
@@ -59,7 +59,14 @@ export function tool(file: string, args: readonly string[] = [], options?: Comma
   return node('tsx/dist/cli.mjs', [join(ROOT, 'tools', file), ...args], options);
 }
 
+/** Windows starts no `npm.cmd` without a shell. The file of npm lies beside Node there. */
+const NPM =
+  process.platform === 'win32'
+    ? [process.execPath, join(dirname(process.execPath), 'node_modules/npm/bin/npm-cli.js')]
+    : ['npm'];
+
 /** Runs npm, which prints its errors also within a silent npm. */
 export function npm(args: readonly string[], options: CommandOptions = {}): Promise<string> {
-  return run('npm', args, { ...options, env: { npm_config_loglevel: 'error', ...options.env } });
+  const [program = '', ...script] = NPM;
+  return run(program, [...script, ...args], { ...options, env: { npm_config_loglevel: 'error', ...options.env } });
 }
