@@ -5,7 +5,7 @@ import { isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
 import { lockRecord } from '../leadership/record.js';
 import { type OptionRow, Place, readOptions, withDefaults } from '../options/table/option-table.js';
-import { duration, fromCode, matching } from '../options/table/option-types.js';
+import { abortSignal, duration } from '../options/table/option-types.js';
 
 /**
  * The key of a lock: a name, or a name and a tenant. Each tenant has its own keys: two tenants can lock the same name
@@ -38,12 +38,10 @@ export interface LockOptions {
 const MAX_KEY_LENGTH = 500;
 const KEY_FIX = "use a text such as 'nightly-import', or { name: 'nightly-import', tenant: 'acme' }";
 
-const isSignal = (value: unknown): value is AbortSignal => value instanceof AbortSignal;
-
 /** Every option of a lock. */
 const LOCK_OPTIONS = {
   wait: { type: duration({ minMs: 0 }), default: 0 },
-  signal: { type: fromCode('signal', matching(isSignal, 'an AbortSignal', 'pass controller.signal')) },
+  signal: { type: abortSignal },
 } as const satisfies Record<keyof LockOptions, OptionRow>;
 
 export type LockRequest = ReturnType<typeof readLockRequest>;

@@ -79,4 +79,8 @@ export function fromCode<T>(name: string, read: Reader<T>): OptionType<T, 'none'
   return { name, variable: 'none', read };
 }
 
+const isSignal = (value: unknown): value is AbortSignal => value instanceof AbortSignal;
+
+export const abortSignal = fromCode('signal', matching(isSignal, 'an AbortSignal', 'pass controller.signal'));
+
 export const timeZone = text(isTimeZone, 'an IANA time zone', timeZoneFix);
