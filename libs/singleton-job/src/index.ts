@@ -30,9 +30,10 @@ export {
 export { type SingletonJobOptions, type SingletonJobOptionsFactory } from './options/singleton-job.options.js';
 export { SINGLETON_JOB_OPTIONS } from './options/tokens.js';
 export { SingletonJobRegistry } from './control/job-registry.js';
-export { type StepDownResult, type TriggerResult } from './commands/results.js';
+export { type RunEnd, type StepDownResult, type TriggerResult } from './commands/results.js';
 export { type JobOverview, type JobStatus } from './control/job-status.js';
 export { type PauseOptions } from './control/pause-options.js';
+export { type TriggerOptions } from './control/trigger-options.js';
 export { type HealthReport, SingletonJobHealth } from './control/singleton-job-health.js';
 export { CronExpression } from './schedule/cron/cron-expression.js';
 export { type SingletonJobAsyncOptions, SingletonJobModule } from './nest/singleton-job.module.js';

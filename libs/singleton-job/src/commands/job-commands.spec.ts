@@ -4,6 +4,8 @@ import { job, lasting } from '../../../../test/support/job.js';
 import { type TestReplica, type TestReplicaOptions } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { StoreError } from '../base/errors/store.error.js';
+import { type TriggerOptions } from '../control/trigger-options.js';
+import { type JobRun } from '../jobs/job-run.js';
 import { jobRecord } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
@@ -162,6 +164,119 @@ describe('Any replica', () => {
       const stopping = { ...NO_ANSWER, reason: 'stopping' };
       expect(await answer(c.registry.trigger('tick'), 0)).toMatchObject(stopping);
       expect(await answer(c.registry.stepDown('tick'), 0)).toEqual({ ...NO_STEP_DOWN, reason: 'stopping' });
+    });
+  });
+
+  describe('waits for the end of the run that it triggers', () => {
+    const NOT_KNOWN = { outcome: null, error: null, endedAt: null };
+    /** A run of three seconds, which ends like this. */
+    const ending = (end: () => unknown) => async (run: JobRun) => {
+      await run.sleep('3s');
+      return end();
+    };
+    const succeeds = ending(() => undefined);
+    const fails = ending(() => Promise.reject(new Error('no feed')));
+    /** The call, while the run is in flight. */
+    const begin = async ({ registry }: TestReplica, options: TriggerOptions = { wait: '5m' }) => {
+      const call = registry.trigger('tick', options);
+      call.catch(() => undefined);
+      await passes(0);
+      return { call };
+    };
+    const inMs = (ms: number): string => new Date(replicas.clock.wallNow() + ms).toISOString();
+
+    it.each<[string, string | null, Partial<Parameters<typeof job>[0]>, number]>([
+      ['succeeded', null, { run: succeeds }, 3_000],
+      ['failed', 'no feed', { run: fails }, 3_000],
+      ['cancelled', null, { run: succeeds, timeoutMs: 2_000 }, 2_000],
+    ])('on the leader, elsewhere and in a script: it %s', async (outcome, error, definition, ms) => {
+      const { a, b } = await three({ schedule: MINUTELY, ...definition });
+      b.store.losesMessages = true;
+      for (const { registry } of [a, b, script()]) {
+        const end = { outcome, error, endedAt: inMs(ms) };
+        expect(await answer(registry.trigger('tick', { wait: '1m' }), ms + 500)).toMatchObject({ by: 'a', ...end });
+        await passes(1_000);
+      }
+    });
+
+    it('whose leader is killed', async () => {
+      const { a, b } = await three({ schedule: MINUTELY, run: succeeds });
+      const calls = [await begin(b), await begin(script())];
+      a.kill();
+      await passes(12_000);
+      const [run, refused] = await Promise.all(calls.map(({ call }) => answer(call, 0)));
+      expect(run).toMatchObject({ started: true, by: 'a', outcome: 'interrupted', error: null });
+      expect(refused).toMatchObject({ started: false, reason: 'running' });
+    });
+
+    it('that does not begin after all', async () => {
+      const { a, b } = await three({ schedule: MINUTELY, run: succeeds });
+      let arrive = (): void => undefined;
+      a.store.outcome = (request) => {
+        if (request === 'compareAndSet') arrive = a.store.holdAnswers();
+        return 'answered';
+      };
+      const { call } = await begin(b);
+      await passes(1_000);
+      a.store.outcome = () => 'answered';
+      a.clock.aheadMs = 20_000;
+      arrive();
+      expect(await answer(call, 500)).toMatchObject({ started: true, by: 'a', outcome: 'cancelled', error: null });
+      expect(triggeredRuns(a)).toBe(0);
+    });
+
+    it('while the store is away, and later runs have followed', async () => {
+      const runs = [fails, succeeds, succeeds];
+      const { c } = await three({ schedule: MINUTELY, run: (run) => runs.shift()?.(run) });
+      const end = { outcome: 'failed', error: 'no feed', endedAt: inMs(3_000) };
+      const { call } = await begin(c);
+      c.store.partition();
+      await passes(150_000);
+      expect([await answer(call, 0), runs]).toEqual(['nothing yet', []]);
+      c.store.heal();
+      expect(await answer(call)).toMatchObject(end);
+    });
+
+    it('whose end its leader cannot write before the next run: it is not known', async () => {
+      const { a, b } = await three({ run: lasting(replicas.clock, 300) });
+      await passes(1_500);
+      const { call } = await begin(b);
+      a.store.partition();
+      await passes(2_000);
+      a.store.heal();
+      expect(await answer(call, 12_000)).toMatchObject({ started: true, ...NOT_KNOWN });
+    });
+
+    it('until `wait` is over: the run goes on, and nothing of it is kept', async () => {
+      const { a } = await three({ schedule: MINUTELY, run: lasting(replicas.clock, 30_000) });
+      const { registry, services } = script();
+      const call = registry.trigger('tick', { wait: '2s' });
+      expect(await answer(call, 2_000)).toMatchObject({ started: true, by: 'a', ...NOT_KNOWN });
+      await passes(500);
+      expect(services.replica.elections).toEqual([]);
+      expect(a.registry.get('tick').runningSince).not.toBeNull();
+    });
+
+    it('until the signal aborts, and rejects with its reason: the run goes on', async () => {
+      const { a, b } = await three({ schedule: MINUTELY, run: succeeds });
+      const controller = new AbortController();
+      const { call } = await begin(b, { wait: '5m', signal: controller.signal });
+      await passes(1_000);
+      controller.abort(new Error('enough'));
+      expect(await answer(call, 0)).toEqual(new Error('enough'));
+      await passes(2_000);
+      expect(a.registry.get('tick').lastRun).toMatchObject({ cause: 'trigger', outcome: 'succeeded' });
+      const { length } = b.store.sent;
+      const late = b.registry.trigger('tick', { wait: '5m', signal: controller.signal });
+      expect(await answer(late, 0)).toEqual(new Error('enough'));
+      expect(b.store.sent).toHaveLength(length);
+    });
+
+    it('until its application stops', async () => {
+      const { c } = await three({ schedule: MINUTELY, run: lasting(replicas.clock, 30_000) });
+      const { call } = await begin(c);
+      void c.pool.close();
+      expect(await answer(call, 500)).toMatchObject({ started: true, ...NOT_KNOWN });
     });
   });
 

@@ -1,17 +1,19 @@
 import { asStoreError, StoreError, unreadable } from '../base/errors/store.error.js';
 import { type Election } from '../leadership/election.js';
-import { type RecordEdit } from '../leadership/record-edits.js';
+import { type EditLimits, type RecordEdit } from '../leadership/record-edits.js';
 import { type Command, labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { keepContext } from './caller-context.js';
 import { PauseEdit, type WantedPause } from './pause-edit.js';
 import { PendingCommand } from './pending-command.js';
-import { type StepDownResult, type TriggerResult } from './results.js';
+import { type RunEnd, type StepDownResult, type TriggerResult } from './results.js';
+import { TriggeredRun } from './triggered-run.js';
 
 const NO_ANSWER = new StoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 
 /**
- * Steers jobs by writes on their records. Each call ends within 2 s, and no write of it is carried out later.
+ * Steers jobs by writes on their records. No write of a call is carried out after 2 s, and only a wait for the end of a
+ * run lasts longer.
  */
 export class JobCommands {
   #sent = 0;
@@ -19,20 +21,31 @@ export class JobCommands {
   constructor(private readonly replica: Replica) {}
 
   /**
-   * Runs the job now on the replica that leads it.
+   * Runs the job now on the replica that leads it. `wait`: waits for the end of the run, for so long in all.
    *
    * @throws StoreError when the record cannot be read, or the store denied the request
+   * @throws the reason of the signal
    */
-  async trigger(election: Election): Promise<TriggerResult> {
+  async trigger(election: Election, wait?: EditLimits): Promise<TriggerResult<Partial<RunEnd>>> {
+    const { clock } = this.replica;
+    const { limitMs = 0, signal } = wait ?? {};
+    const waitUntil = clock.now() + limitMs;
+    signal?.throwIfAborted();
     const command = this.#command('trigger', election);
-    await keepContext(command.id, () => this.#edit(election, command));
-    const { outcome, by, record: { run, fencingToken } = {} } = command;
+    await keepContext(command.id, () => this.#edit(election, command, { signal }));
+    const { outcome, by, startedAt, record: { fencingToken } = {} } = command;
+    if (by === null) signal?.throwIfAborted();
     const leader = election.leader ?? null;
     if (outcome === 'paused') return { started: false, reason: 'paused', leader, by: this.replica.id };
     if (by === null) return { started: false, reason: this.#whyNot(election, command, 'triggered'), leader, by };
-    if (outcome === 'started' && run !== undefined && fencingToken !== undefined)
-      return { started: true, fencingToken, startedAt: new Date(run.startedAt).toISOString(), by };
-    return { started: false, reason: outcome === 'running' ? 'running' : 'lease-unconfirmed', leader: by, by };
+    if (outcome !== 'started' || startedAt === undefined || fencingToken === undefined)
+      return { started: false, reason: outcome === 'running' ? 'running' : 'lease-unconfirmed', leader: by, by };
+    const started = { started: true, fencingToken, startedAt: new Date(startedAt).toISOString(), by } as const;
+    if (wait === undefined) return started;
+    const run = new TriggeredRun(command.id, startedAt);
+    const isOver = await election.edit(run, { limitMs: Math.max(waitUntil - clock.now(), 0), signal });
+    if (!isOver) signal?.throwIfAborted();
+    return { ...started, ...run.end };
   }
 
   /**
@@ -66,10 +79,10 @@ export class JobCommands {
   }
 
   /** Whether the record has shown it within 2 s. */
-  async #edit(election: Election, edit: RecordEdit): Promise<boolean> {
+  async #edit(election: Election, edit: RecordEdit, limits?: EditLimits): Promise<boolean> {
     const { replica } = this;
     replica.open();
-    const isDone = !replica.isClosing && (await election.edit(edit));
+    const isDone = !replica.isClosing && (await election.edit(edit, limits));
     if (election.observed.last.isUnreadable !== true) return isDone;
     throw unreadable(election.name, replica.context.storeName);
   }

@@ -19,6 +19,8 @@ export class PendingCommand implements RecordEdit {
   outcome: string | undefined;
   /** The leader that has replied. Null: none has. */
   by: string | null = null;
+  /** When the triggered run began, by the clock of the store. Undefined: none has. */
+  startedAt: number | undefined;
   /** The leader when it was written. Only its term carries it out. */
   #asked: Holder | undefined;
   /** The revision that has shown the command, or on which a write of it had no answer. */
@@ -39,6 +41,7 @@ export class PendingCommand implements RecordEdit {
       if (command.outcome === undefined) return holder !== this.#asked;
       this.outcome = command.outcome;
       this.by = replicaOf(this.#asked);
+      this.startedAt = command.run?.startedAt;
       return true;
     }
     // it may have been carried out, and the next command has replaced it

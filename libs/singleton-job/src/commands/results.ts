@@ -1,10 +1,20 @@
-/** The result of a request to run a job now. */
-export type TriggerResult =
-  | {
-      /**
-       * The run begins, unless the leader loses its lease, or its clock is set, at this moment. The call does not wait
-       * for its end.
-       */
+/** How a triggered run has ended. Each is null if that is not known when the wait is over: it may still run. */
+export interface RunEnd {
+  /**
+   * `cancelled`: it threw after its signal had fired, or was not called after all. `interrupted`: its replica was gone
+   * when the next leader took over, which is its `endedAt`.
+   */
+  readonly outcome: 'succeeded' | 'failed' | 'cancelled' | 'interrupted' | null;
+  /** The message of the error of a failed run with its causes, 200 characters at most. */
+  readonly error: string | null;
+  /** By the clock of the store, ISO 8601. */
+  readonly endedAt: string | null;
+}
+
+/** The result of a request to run a job now. `End`: with `wait` it is a `RunEnd`, otherwise it adds nothing. */
+export type TriggerResult<End = unknown> =
+  | ({
+      /** The run begins, unless the leader loses its lease, or its clock is set, at this moment. */
       readonly started: true;
       /** The replica that runs it: `nodeId` with its random part. */
       readonly by: string;
@@ -12,7 +22,7 @@ export type TriggerResult =
       readonly fencingToken: number;
       /** When it began, ISO 8601. */
       readonly startedAt: string;
-    }
+    } & End)
   | {
       /** No run was started. */
       readonly started: false;

@@ -2,12 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { timesOf } from '../../../../test/support/event-lines.js';
 import { job, lasting } from '../../../../test/support/job.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
-import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
+import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { UnknownJobError } from './job-registry.errors.js';
 import { type SingletonJobRegistry } from './job-registry.js';
 import { type JobStatus } from './job-status.js';
+import { type TriggerOptions } from './trigger-options.js';
 
 const MINUTELY = cron('* * * * *');
 
@@ -143,6 +144,24 @@ describe('The registry', () => {
       await replicas.clock.advance(30_000);
       expect(timesOf(a, 'runStarted')).toEqual([0, 5_500, 16_000, 16_500]);
       expect(timesOf(b, 'runStarted')).toEqual([27_000, 37_500]);
+    });
+
+    it('nothing where it is to wait for no time or too long, and names every mistake', async () => {
+      const { registry, store } = start('a', [job()]);
+      await replicas.clock.advance(100);
+      const { length } = store.sent;
+      const wrong = (options: unknown) => registry.trigger('tick', options as TriggerOptions);
+      await expect(wrong({ wait: '2d', signal: true, timeout: '5s' })).rejects.toThrow(
+        [
+          'trigger() cannot wait like this:',
+          '  - timeout is no option here: the options are wait, signal',
+          '  - wait must be at most 1d, got 2d: lower it',
+          '  - signal must be an AbortSignal, got true: pass controller.signal',
+        ].join('\n'),
+      );
+      for (const wait of [0, -1, 'soon', undefined]) await expect(wrong({ wait })).rejects.toThrow(InvalidOptionsError);
+      await expect(wrong('5m')).rejects.toThrow("options must be an object, got '5m': write { wait: '5m' }");
+      expect(store.sent).toHaveLength(length);
     });
 
     it('no unknown job, and suggests one, like every method', async () => {

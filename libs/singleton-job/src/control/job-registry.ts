@@ -2,7 +2,7 @@ import { didYouMean } from '../advice/suggest.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { detached } from '../base/time/detached.js';
 import { JobCommands, unconfirmed } from '../commands/job-commands.js';
-import { type StepDownResult, type TriggerResult } from '../commands/results.js';
+import { type RunEnd, type StepDownResult, type TriggerResult } from '../commands/results.js';
 import { checkNames } from '../jobs/check-names.js';
 import { defineRegisteredJob, type JobRegistration } from '../jobs/job-registration.js';
 import { type Election } from '../leadership/election.js';
@@ -16,6 +16,7 @@ import { UnknownJobError } from './job-registry.errors.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobStatus, type JobOverview } from './job-status.js';
 import { type PauseOptions, readPause } from './pause-options.js';
+import { readTriggerOptions, type TriggerOptions } from './trigger-options.js';
 
 const NO_CONNECTION_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
 const NO_CONNECTION =
@@ -82,7 +83,8 @@ export class SingletonJobRegistry {
 
   /**
    * Runs a job now on the replica that leads it, unless a run is in flight. The schedule continues as if it had not
-   * happened, but for an interval, whose next run comes a delay after this one. Resolves within 2 s.
+   * happened, but for an interval, whose next run comes a delay after this one. Resolves within 2 s, and does not wait
+   * for the end of the run.
    *
    * @throws UnknownJobError
    * @throws StoreError when the store denied the request, or another program has written the record of the job
@@ -90,8 +92,22 @@ export class SingletonJobRegistry {
    * const result = await jobs.trigger('daily-report');
    * if (!result.started) console.log(result.reason, result.leader);
    */
-  async trigger(name: string): Promise<TriggerResult> {
-    const result = await this.#commands.trigger(this.#election(name));
+  trigger(name: string): Promise<TriggerResult>;
+  /**
+   * The same, and waits until the run has ended, on whichever replica it runs. The result has its `outcome`: null if
+   * the run goes on after `wait`, or when this application stops, or if its end is not known. Meanwhile this replica
+   * reads the record of the job twice a second.
+   *
+   * @throws InvalidOptionsError with every mistake in the options
+   * @throws the reason of `signal`
+   * @example
+   * const result = await jobs.trigger('daily-report', { wait: '5m' });
+   * if (result.started && result.outcome === 'failed') console.log(result.error);
+   */
+  trigger(name: string, options: TriggerOptions): Promise<TriggerResult<RunEnd>>;
+  async trigger(name: string, options?: TriggerOptions): Promise<TriggerResult> {
+    const wait = options === undefined ? undefined : readTriggerOptions(options);
+    const result = await this.#commands.trigger(this.#election(name), wait);
     const isTooEarly = this.pool.state === 'new' && !result.started && result.reason === 'no-answer';
     return isTooEarly ? { ...result, reason: 'not-started' } : result;
   }

@@ -211,7 +211,9 @@ describe('a write of a term', () => {
   const run = { startedAt: 40, by: 'a' };
   const command = { id: 'c1', action: 'trigger', until: 9_000 } as const;
   const other = { ...command, id: 'c2' };
-  const answered = { ...command, outcome: 'started' };
+  const answered = { ...command, outcome: 'started', run };
+  const ended = { ...run, endedAt: 45, outcome: 'failed' as const };
+  const later = { startedAt: 50, by: 'a' };
   const reply = { ...answered, fields: { run } };
   const own = { schedule: 's' };
   const [older, newer] = [record({ pause: { at: 1 } }, 900), record(own, 1_200)];
@@ -237,6 +239,18 @@ describe('a write of a term', () => {
       { command },
       { fields: { run: {} }, reply },
       { run, command: answered },
+    ],
+    [
+      'keeps the triggered run in its command, once another follows',
+      { run: ended, command: answered },
+      { fields: { run: later } },
+      { run: later, command: { ...answered, run: ended } },
+    ],
+    [
+      'keeps no other run in a command',
+      { run: { ...ended, startedAt: 42 }, command: answered },
+      { fields: { run: later } },
+      { run: later, command: answered },
     ],
     ['leaves another command alone', { command: other }, { reply }, { run, command: other }],
     ['is on what is there, if that is newer', { schedule: 's' }, { before: older }, { schedule: 's' }],

@@ -197,8 +197,16 @@ export function recordOfTerm(
   const existing = isBeforeNewer ? before : record.value;
   const leader = { holder, fencingToken, incarnation, commandedIn: undefined };
   const value: JobRecord = { ...existing, ...fields, ...claimed, ...reply?.fields, ...leader };
-  if (reply === undefined || value.command?.id !== reply.id) return value;
-  return { ...value, command: { ...value.command, outcome: reply.outcome } };
+  if (reply === undefined || value.command?.id !== reply.id) return withTriggeredRun(value, existing?.run);
+  const { outcome, fields: { run } = {} } = reply;
+  return { ...value, command: { ...value.command, outcome, run } };
+}
+
+/** `before`: the run that the record shows. If that was triggered and another one follows, its command keeps it. */
+function withTriggeredRun(value: JobRecord, before: RunRecord | undefined): JobRecord {
+  const { command, run } = value;
+  if (command?.run === undefined || command.run.startedAt !== before?.startedAt) return value;
+  return before.startedAt === run?.startedAt ? value : { ...value, command: { ...command, run: before } };
 }
 
 /** The record that a term leaves behind, or an orphan. */

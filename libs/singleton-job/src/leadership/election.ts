@@ -5,7 +5,7 @@ import { type LeadershipContext } from './context.js';
 import * as decide from './decide.js';
 import { ElectionEvents } from './election-events.js';
 import { type Lease } from './lease.js';
-import { MAX_EDIT_MS, type RecordEdit, RecordEdits } from './record-edits.js';
+import { type EditLimits, MAX_EDIT_MS, type RecordEdit, RecordEdits } from './record-edits.js';
 import { RecordView } from './record-view.js';
 import { type JobRecord, type ObservedRecord, type Pause, type Reply } from './record.js';
 import { Term, type TermEnd } from './term.js';
@@ -102,9 +102,9 @@ export class Election {
     this.enqueue();
   }
 
-  /** Resolves to whether the record has shown it within 2 s. */
-  edit(edit: RecordEdit): Promise<boolean> {
-    const isDone = this.#edits.add(edit, this.refresh());
+  /** Resolves to whether the record has shown it in time, within 2 s by default. */
+  edit(edit: RecordEdit, limits?: EditLimits): Promise<boolean> {
+    const isDone = this.#edits.add(edit, this.refresh(), limits);
     this.enqueue();
     return isDone.finally(this.enqueue.bind(this));
   }

@@ -4,7 +4,7 @@ import { type JobRecord, type ObservedRecord } from './record.js';
 import { type StoreView } from './store-view.js';
 import { type RecordChange, type WriteAnswer } from './writes.js';
 
-/** How long a caller waits until the record shows what it wants. */
+/** How long the caller of a pause or a command waits until the record shows what it wants. */
 export const MAX_EDIT_MS = 2_000;
 
 /**
@@ -16,12 +16,20 @@ export interface RecordEdit {
   /** Whether the record shows what the caller waits for. */
   isDone(record: JobRecord, revision: number): boolean;
   /**
-   * What to write: it leaves now. Undefined: nothing, the leader is to reply. By the clock of the store, a write is not
-   * carried out after `until`.
+   * What to write: it leaves now. Undefined: nothing, the leader is to write. By the clock of the store, a write is not
+   * carried out after `until`. Left out: it only waits.
    */
-  change(record: JobRecord, until: number): JobRecord | undefined;
+  change?(record: JobRecord, until: number): JobRecord | undefined;
   /** Its write on this revision had no answer. */
   wasUnknown?(revision: number): void;
+}
+
+/** How long the caller of an edit waits. */
+export interface EditLimits {
+  /** @default 2 s */
+  readonly limitMs?: number | undefined;
+  /** Its abort ends the wait. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The edits of one record under way. */
@@ -41,8 +49,8 @@ export class RecordEdits {
     return this.#open.size > 0;
   }
 
-  /** Resolves to whether the record has shown it within 2 s. */
-  async add(edit: RecordEdit, since: number): Promise<boolean> {
+  /** Resolves to whether the record has shown it in time. */
+  async add(edit: RecordEdit, since: number, { limitMs = MAX_EDIT_MS, signal }: EditLimits = {}): Promise<boolean> {
     const { clock } = this.context;
     const closing = new AbortController();
     let wasDone = false;
@@ -51,8 +59,8 @@ export class RecordEdits {
       wasDone = isDone;
       closing.abort();
     };
-    this.#open.set(edit, { since, cancelAt: clock.now() + MAX_EDIT_MS, close });
-    await sleep(clock, MAX_EDIT_MS, closing.signal);
+    this.#open.set(edit, { since, cancelAt: clock.now() + limitMs, close });
+    await sleep(clock, limitMs, closing.signal, ...[signal ?? []].flat());
     this.#open.delete(edit);
     return wasDone;
   }
@@ -70,7 +78,7 @@ export class RecordEdits {
         continue;
       }
       const until = Math.floor(storeView.storeNow() + cancelAt - clock.now());
-      const changed = mayWrite ? edit.change(value, until) : undefined;
+      const changed = mayWrite ? edit.change?.(value, until) : undefined;
       if (changed === undefined) continue;
       const settled = ({ failure }: WriteAnswer): void => {
         if (failure !== undefined) edit.wasUnknown?.(revision);

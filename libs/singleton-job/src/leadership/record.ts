@@ -27,6 +27,8 @@ export interface Command {
   readonly until: number;
   /** The answer of the leader. */
   readonly outcome?: string;
+  /** The triggered run. Its end is here once another run has followed: its caller may wait for that. */
+  readonly run?: RunRecord | undefined;
 }
 
 /** A pause of a job on all replicas, by the clock of the store. */
@@ -151,6 +153,16 @@ function fields<T>(checks: Record<keyof T, Check>): Check {
   return (value) => isObject(value) && all.every(([key, check]) => check(value[key]));
 }
 
+const isRun = fields<RunRecord>({
+  startedAt: isTime,
+  endedAt: optional(isTime),
+  outcome: optional(isText),
+  error: optional(isText),
+  by: isText,
+  occurrence: optional(isTime),
+  crashes: optional(Number.isSafeInteger),
+});
+
 /**
  * What replicas can go by: another program may have written the record. Other values of a text are of a later version.
  */
@@ -160,21 +172,13 @@ const isJobRecord = fields<JobRecord>({
   incarnation: optional(isText),
   schedule: optional(isText),
   lastScheduledAt: optional(isTime),
-  run: optional(
-    fields<RunRecord>({
-      startedAt: isTime,
-      endedAt: optional(isTime),
-      outcome: optional(isText),
-      error: optional(isText),
-      by: isText,
-      occurrence: optional(isTime),
-      crashes: optional(Number.isSafeInteger),
-    }),
-  ),
+  run: optional(isRun),
   versions: optional((value) => Array.isArray(value) && value.every(isText)),
   pause: optional(fields<Pause>({ at: isTime, until: optional(isTime), reason: optional(isText) })),
   handover: optional(fields<NonNullable<JobRecord['handover']>>({ at: isTime, to: isText })),
-  command: optional(fields<Command>({ id: isText, action: isText, until: isTime, outcome: optional(isText) })),
+  command: optional(
+    fields<Command>({ id: isText, action: isText, until: isTime, outcome: optional(isText), run: optional(isRun) }),
+  ),
   commandedIn: optional(isText),
 });
 

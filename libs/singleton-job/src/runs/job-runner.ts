@@ -113,8 +113,8 @@ export class JobRunner implements Candidate {
       const quit = this.#quit?.signal;
       if (isShown && term.isValid() && !runs.isClosed)
         runs.start({ term, record, scheduledAt, cause: 'trigger' }, contextOf(command.id));
-      // the record shows its start
-      else if (isShown) term.set({ run: { ...record, endedAt: record.startedAt, outcome: 'cancelled' } });
+      // the record shows its start, and its caller may wait for its end
+      else if (isShown) void term.save({ run: { ...record, endedAt: record.startedAt, outcome: 'cancelled' } });
       // a drain that came before has aborted nothing
       if (this.job.schedule.kind === 'while-leader' && quit?.aborted === true) runs.inFlight?.abort(abortCodeOf(quit));
       runs.free();

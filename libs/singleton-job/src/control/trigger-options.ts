@@ -1,0 +1,36 @@
+import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { isObject } from '../base/text/describe-value.js';
+import { type Duration } from '../base/text/duration.js';
+import { type EditLimits } from '../leadership/record-edits.js';
+import { type OptionRow, Place, readOptions, withDefaults } from '../options/table/option-table.js';
+import { abortSignal, duration } from '../options/table/option-types.js';
+
+/**
+ * Options of `trigger()`.
+ *
+ * @example `jobs.trigger('daily-report', { wait: '5m' })`
+ */
+export interface TriggerOptions {
+  /** How long the call waits in all for the end of the run, at most one day. */
+  readonly wait: Duration;
+
+  /** Ends the wait, not the run. The call rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const TRIGGER_OPTIONS = {
+  wait: { type: duration({ maxMs: 24 * 3_600_000 }), isRequired: true },
+  signal: { type: abortSignal },
+} as const satisfies Record<keyof TriggerOptions, OptionRow>;
+
+/** @throws InvalidOptionsError with every mistake */
+export function readTriggerOptions(options: unknown): EditLimits {
+  const problems: string[] = [];
+  const placeOf = (option: string): Place => new Place(option, problems);
+  if (!isObject(options)) placeOf('options').refuse(options, 'an object', "write { wait: '5m' }");
+  const read = isObject(options) && readOptions(TRIGGER_OPTIONS, options, placeOf);
+  if (!read || problems.length > 0)
+    throw new InvalidOptionsError(problems, { title: 'trigger() cannot wait like this' });
+  const { waitMs, signal } = withDefaults(TRIGGER_OPTIONS, read);
+  return { limitMs: waitMs, signal };
+}
