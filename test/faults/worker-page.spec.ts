@@ -39,6 +39,9 @@ describe('The page of the worker, in Chromium', () => {
 
   it('runs, pauses and resumes a job', async () => {
     await row('daily-report').getByRole('button', { name: 'Run now' }).click();
+    await until('the page says how it ended', async () =>
+      /^daily-report: succeeded .* on /.test((await page.getByRole('status').textContent()) ?? ''),
+    );
     await shows('daily-report', /succeeded .* on /);
     await row('daily-report').getByRole('button', { name: 'Pause' }).click();
     await shows('daily-report', /paused since/);

@@ -57,8 +57,10 @@ describe('over HTTP, workers', () => {
   it('trigger, pause, resume and step down a job of another one, and know no other job', async () => {
     const byLeader = { by: expect.stringContaining(`${leader.node}-`) };
     const job = '/jobs/daily-report';
-    expect(await post(follower, `${job}/trigger`)).toMatchObject({ status: 202, started: true, ...byLeader });
-    await workers.until('the triggered run ends', () => workers.eventsOf('daily-report', 'runSucceeded').length > 0);
+    const succeeded = { status: 202, started: true, outcome: 'succeeded', ...byLeader };
+    expect(await post(follower, `${job}/trigger?wait=1m`)).toMatchObject(succeeded);
+    expect(workers.eventsOf('daily-report', 'runSucceeded')).toHaveLength(1);
+    expect(await post(follower, `${job}/trigger?wait=soon`)).toMatchObject({ status: 400 });
     expect(await post(follower, `${job}/step-down`)).toEqual({ status: 200, steppedDown: true, ...byLeader });
     await workers.until('another leads', () => workers.leadersOf('daily-report').some((one) => one !== leader));
     expect(await post(follower, `${job}/pause`)).toEqual({ status: 204 });

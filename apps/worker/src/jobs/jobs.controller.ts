@@ -1,7 +1,14 @@
-import { Controller, Get, HttpCode, Param, Post, Res, UseFilters } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Query, Res, UseFilters } from '@nestjs/common';
 import { LockFilter } from '../prices/lock.filter.js';
+import { InvalidOptionsFilter } from './invalid-options.filter.js';
 import { UnknownJobFilter } from './unknown-job.filter.js';
-import { type JobStatus, SingletonJobRegistry, type StepDownResult, type TriggerResult } from 'nestjs-singleton-job';
+import {
+  duration,
+  type JobStatus,
+  SingletonJobRegistry,
+  type StepDownResult,
+  type TriggerResult,
+} from 'nestjs-singleton-job';
 
 /** The part of an Express response that is used here. */
 interface Response {
@@ -13,7 +20,7 @@ interface Response {
  * README.md.
  */
 @Controller('jobs')
-@UseFilters(UnknownJobFilter, LockFilter)
+@UseFilters(UnknownJobFilter, InvalidOptionsFilter, LockFilter)
 export class JobsController {
   constructor(private readonly jobs: SingletonJobRegistry) {}
 
@@ -27,10 +34,19 @@ export class JobsController {
     return this.jobs.get(name);
   }
 
-  /** 202: the job runs on its leader. 409: it does not run; the body has the reason and the leader. */
+  /**
+   * 202: the job runs on its leader. With `?wait=5m` the response comes when the run has ended, and has its outcome.
+   * 409: it does not run; the body has the reason and the leader.
+   */
   @Post(':name/trigger')
-  async trigger(@Param('name') name: string, @Res({ passthrough: true }) response: Response): Promise<TriggerResult> {
-    const result = await this.jobs.trigger(name);
+  async trigger(
+    @Param('name') name: string,
+    @Query('wait') wait: string | undefined,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<TriggerResult> {
+    const result = await (wait === undefined
+      ? this.jobs.trigger(name)
+      : this.jobs.trigger(name, { wait: duration(wait) }));
     response.status(result.started ? 202 : 409);
     return result;
   }

@@ -12,12 +12,14 @@ export const PAGE = `<!doctype html>
   th, td { border-bottom: 1px solid #ccc; padding: .5rem; text-align: left; vertical-align: top; }
   td.failed { color: #a00000; }
   button { font: inherit; margin-right: .25rem; }
-  [role=alert] { color: #a00000; min-height: 1.5em; }
+  [role=alert] { color: #a00000; }
+  [role=alert], [role=status] { min-height: 1.5em; }
 </style>
 </head>
 <body>
 <h1>Jobs</h1>
 <p role="alert"></p>
+<p role="status"></p>
 <div class="scroll">
 <table>
   <thead><tr><th>Job</th><th>Schedule</th><th>Leader</th><th>Last run</th><th>Next ticks</th><th>Actions</th></tr></thead>
@@ -27,6 +29,7 @@ export const PAGE = `<!doctype html>
 <script type="module">
   const body = document.querySelector('tbody');
   const alert = document.querySelector('[role=alert]');
+  const status = document.querySelector('[role=status]');
   const time = (iso) => (iso === null ? '' : new Date(iso).toLocaleTimeString());
 
   function cell(row, text, className = '') {
@@ -36,7 +39,10 @@ export const PAGE = `<!doctype html>
   }
 
   function lastRun({ lastRun: run }) {
-    if (run === null) return 'none known';
+    return run === null ? 'none known' : end(run);
+  }
+
+  function end(run) {
     if (run.outcome === null) return 'began ' + time(run.startedAt) + ' on ' + run.by + ', not ended';
     return run.outcome + ' ' + time(run.endedAt) + ' on ' + run.by + (run.error === null ? '' : ': ' + run.error);
   }
@@ -56,15 +62,16 @@ export const PAGE = `<!doctype html>
     cell(row, lastRun(job), job.lastRun?.outcome ?? '');
     cell(row, job.nextTimes.map(time).join(', '));
     cell(row, '');
-    button(row, job.name, 'trigger', 'Run now');
+    button(row, job.name, 'trigger?wait=1m', 'Run now');
     if (job.pausedAt === null) button(row, job.name, 'pause', 'Pause');
     else button(row, job.name, 'resume', 'Resume');
   }
 
   async function act(name, action) {
     const response = await fetch('/jobs/' + encodeURIComponent(name) + '/' + action, { method: 'POST' });
-    const { reason, message } = response.ok ? {} : await response.json();
-    alert.textContent = response.ok ? '' : name + ': ' + (reason ?? message);
+    const answer = response.status === 204 ? {} : await response.json();
+    alert.textContent = response.ok ? '' : name + ': ' + (answer.reason ?? answer.message);
+    status.textContent = answer.started === true ? name + ': ' + end(answer) : '';
     await read();
   }
 
