@@ -153,7 +153,7 @@ describe('The registry', () => {
       const wrong = (options: unknown) => registry.trigger('tick', options as TriggerOptions);
       await expect(wrong({ wait: '2d', signal: true, timeout: '5s' })).rejects.toThrow(
         [
-          'trigger() cannot wait like this:',
+          'trigger() cannot use these options:',
           '  - timeout is no option here: the options are wait, signal',
           '  - wait must be at most 1d, got 2d: lower it',
           '  - signal must be an AbortSignal, got true: pass controller.signal',

@@ -30,7 +30,7 @@ export function readTriggerOptions(options: unknown): EditLimits {
   if (!isObject(options)) placeOf('options').refuse(options, 'an object', "write { wait: '5m' }");
   const read = isObject(options) && readOptions(TRIGGER_OPTIONS, options, placeOf);
   if (!read || problems.length > 0)
-    throw new InvalidOptionsError(problems, { title: 'trigger() cannot wait like this' });
+    throw new InvalidOptionsError(problems, { title: 'trigger() cannot use these options' });
   const { waitMs, signal } = withDefaults(TRIGGER_OPTIONS, read);
   return { limitMs: waitMs, signal };
 }
