@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { ConfigModule, type ConfigType } from '@nestjs/config';
-import { type ResolvedOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
-import { RESOLVED_OPTIONS } from '../../libs/singleton-job/src/options/tokens.js';
+import { RESOLVED_OPTIONS, type ResolvedOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { problemsOf, startApplication } from '../support/nest-application.js';
 import { Cron, SingletonJobModule, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { createSingletonJobConfig, singletonJobConfig } from 'nestjs-singleton-job/config';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
-import { RESOLVED_OPTIONS } from '../../libs/singleton-job/src/options/tokens.js';
+import { RESOLVED_OPTIONS } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { DISABLED, problemsOf, startApplication, startDisabled } from '../support/nest-application.js';
 import {
   Cron,

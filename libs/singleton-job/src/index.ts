@@ -27,8 +27,11 @@ export {
   type OnceOptions,
   type WhileLeaderOptions,
 } from './options/job.options.js';
-export { type SingletonJobOptions, type SingletonJobOptionsFactory } from './options/singleton-job.options.js';
-export { SINGLETON_JOB_OPTIONS } from './options/tokens.js';
+export {
+  SINGLETON_JOB_OPTIONS,
+  type SingletonJobOptions,
+  type SingletonJobOptionsFactory,
+} from './options/singleton-job.options.js';
 export { SingletonJobRegistry } from './control/job-registry.js';
 export { type RunEnd, type StepDownResult, type TriggerResult } from './commands/results.js';
 export { type JobOverview, type JobStatus } from './control/job-status.js';

@@ -5,12 +5,11 @@ import { connectionFix } from './connections.js';
 import { cronFix, cronOddity, noTextFix } from './crons.js';
 import { durationFix } from './durations.js';
 import { JOB_WORDS, LOCK_WORDS, MODULE_WORDS } from './option-words.js';
-import { platformFix } from './platforms.js';
 import { otherServer } from './servers.js';
 import { didYouMean } from './suggest.js';
 import { timeZoneFix } from './time-zones.js';
 import { asTextFix, valueFix } from './values.js';
-import { misspeltVariables } from './variables.js';
+import { misspeltVariables, platformFix } from './variables.js';
 
 /** Tests each row of a table: what was given, and the sentence about it, or nothing. */
 function advises(what: string, advise: (given: string) => string | undefined, table: string): void {

@@ -4,7 +4,7 @@ import { type Job } from '../jobs/job.js';
 import { type RunRecord } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
-import { whileLeader } from '../schedule/while-leader.js';
+import { whileLeader } from '../schedule/without-ticks.js';
 import { overdueSince } from './overdue.js';
 
 const HOUR = 3_600_000;

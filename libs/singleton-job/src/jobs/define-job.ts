@@ -16,14 +16,13 @@ import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { jittered } from '../schedule/jitter.js';
-import { ONCE } from '../schedule/once.js';
 import {
   type AnySchedule,
   type CronSchedule,
   type FixedRateSchedule,
   InvalidScheduleError,
 } from '../schedule/schedule.js';
-import { whileLeader } from '../schedule/while-leader.js';
+import { ONCE, whileLeader } from '../schedule/without-ticks.js';
 import { type JobRun } from './job-run.js';
 import { type JobMetadata } from './job.decorators.js';
 import { type Job } from './job.js';

@@ -1,7 +1,7 @@
 import { asStoreError, ConnectionFunctionError } from '../base/errors/store.error.js';
 import { type Notify } from '../base/events/events.js';
+import { MIN_REMINDER_MS, nextReminderAt } from '../base/time/backoff.js';
 import { type Clock } from '../base/time/clock.js';
-import { MIN_REMINDER_MS, nextReminderAt } from '../base/time/reminders.js';
 
 /** A single request that fails is not worth a line: it is sent again at once. */
 const FAILURES_OF_OUTAGE = 2;

@@ -1,6 +1,6 @@
 import { type RunInfo } from '../base/events/run-info.js';
 import { showDuration } from '../base/text/duration.js';
-import { MAX_REMINDER_MS, nextReminderAt } from '../base/time/reminders.js';
+import { MAX_REMINDER_MS, nextReminderAt } from '../base/time/backoff.js';
 
 /** A job that fails in more ways than these gets no line for another one. */
 const MAX_KINDS = 10;

@@ -13,8 +13,7 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { aboutNestSchedule } from '../advice/nest-schedule.js';
-import { platformFix } from '../advice/platforms.js';
-import { misspeltVariables } from '../advice/variables.js';
+import { misspeltVariables, platformFix } from '../advice/variables.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { isClass, isObject } from '../base/text/describe-value.js';
@@ -25,9 +24,8 @@ import { createServices, createStore, type Services, SERVICES } from '../create-
 import { type Job } from '../jobs/job.js';
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/connection/describe-connection.js';
-import { resolveModuleOptions, type ResolvedOptions } from '../options/resolve-options.js';
-import { type SingletonJobOptions } from '../options/singleton-job.options.js';
-import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
+import { RESOLVED_OPTIONS, resolveModuleOptions, type ResolvedOptions } from '../options/resolve-options.js';
+import { SINGLETON_JOB_OPTIONS, type SingletonJobOptions } from '../options/singleton-job.options.js';
 import { ENABLED_VARIABLE } from '../options/variables/variables.js';
 import { describeJobs, oddJobs } from './describe-jobs.js';
 import { JobExplorer } from './job-explorer.js';

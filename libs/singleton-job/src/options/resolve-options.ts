@@ -39,6 +39,9 @@ export interface ResolvedOptions extends Omit<WithDefaults<typeof MODULE_OPTIONS
   readonly readConnection?: ReadConnection | undefined;
 }
 
+/** The parsed and checked options, from the provider `SINGLETON_JOB_OPTIONS`. */
+export const RESOLVED_OPTIONS = Symbol.for('nestjs-singleton-job:resolved-options');
+
 /** A lease outlives two lost heartbeats. */
 const HEARTBEATS_PER_EXPIRY = 3;
 

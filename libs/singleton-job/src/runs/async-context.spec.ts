@@ -6,7 +6,7 @@ import { detached } from '../base/time/detached.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
-import { whileLeader } from '../schedule/while-leader.js';
+import { whileLeader } from '../schedule/without-ticks.js';
 
 describe('The async context', () => {
   const replicas = useReplicas();

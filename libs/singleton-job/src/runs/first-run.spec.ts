@@ -5,7 +5,7 @@ import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
-import { ONCE } from '../schedule/once.js';
+import { ONCE } from '../schedule/without-ticks.js';
 
 const MINUTE = 60_000;
 

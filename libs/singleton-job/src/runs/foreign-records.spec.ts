@@ -6,7 +6,7 @@ import { type JobRecord, jobRecord } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
-import { whileLeader } from '../schedule/while-leader.js';
+import { whileLeader } from '../schedule/without-ticks.js';
 
 const SCHEDULES = [cron('* * * * * *'), fixedRate(1_000), interval(100), interval(11_000), whileLeader(1_000)];
 

@@ -5,7 +5,7 @@ import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { type AnySchedule } from '../schedule/schedule.js';
-import { whileLeader } from '../schedule/while-leader.js';
+import { whileLeader } from '../schedule/without-ticks.js';
 import { changeOf, crashesBefore, inherit, isClaimed } from './inheritance.js';
 
 const NOW = 1_000_000;

@@ -6,7 +6,7 @@ import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
-import { whileLeader } from '../schedule/while-leader.js';
+import { whileLeader } from '../schedule/without-ticks.js';
 
 const once = interval(3_600_000);
 

@@ -1,5 +1,6 @@
 import { type Reason } from '../base/events/events.js';
 import { runnerFailed } from '../base/events/warnings.js';
+import { backoffMs } from '../base/time/backoff.js';
 import { type Timer } from '../base/time/clock.js';
 import { onAbort } from '../base/time/sleep.js';
 import { contextOf } from '../commands/caller-context.js';
@@ -9,7 +10,6 @@ import { type Election, STAND_BACK_MS } from '../leadership/election.js';
 import { type Predecessor } from '../leadership/record-view.js';
 import { type Command, jobRecord, type LeaderFields, type Reply } from '../leadership/record.js';
 import { type TermHandle } from '../leadership/term.js';
-import { backoffMs } from './backoff.js';
 import { CronLoop } from './cron-loop.js';
 import { onceLoop } from './first-run.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';

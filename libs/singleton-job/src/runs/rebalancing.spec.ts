@@ -8,8 +8,7 @@ import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
-import { ONCE } from '../schedule/once.js';
-import { whileLeader } from '../schedule/while-leader.js';
+import { ONCE, whileLeader } from '../schedule/without-ticks.js';
 
 const MINUTE_MS = 60_000;
 const everyMinute = cron('* * * * *', 'UTC');

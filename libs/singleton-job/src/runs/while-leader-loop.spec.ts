@@ -4,7 +4,7 @@ import { job, lasting } from '../../../../test/support/job.js';
 import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
 import { type JobRun } from '../jobs/job-run.js';
-import { whileLeader } from '../schedule/while-leader.js';
+import { whileLeader } from '../schedule/without-ticks.js';
 
 const DAY_MS = 86_400_000;
 

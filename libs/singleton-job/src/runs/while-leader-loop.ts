@@ -1,7 +1,7 @@
 import { returnsAtOnce } from '../base/events/warnings.js';
+import { backoffMs } from '../base/time/backoff.js';
 import { onAbort } from '../base/time/sleep.js';
 import { type WhileLeaderSchedule } from '../schedule/schedule.js';
-import { backoffMs } from './backoff.js';
 import { crashesBefore } from './inheritance.js';
 import { runRecordOf } from './run.js';
 import { repeat, type TickLoopParts } from './tick-loop.js';
