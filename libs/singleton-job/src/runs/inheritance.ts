@@ -27,12 +27,12 @@ export function isClaimed(schedule: AnySchedule): boolean {
  */
 export function inherit(schedule: AnySchedule, predecessor: Predecessor): LeaderFields {
   const { claimsLostUntil, takenAt, lostLeader } = predecessor;
-  const left = believed(predecessor);
+  const fields = believed(predecessor);
   const change = changeOf(schedule, predecessor);
   const isCron = schedule.kind === 'cron';
-  const run = left.run && notAhead(left.run, takenAt);
+  const run = fields.run && notAhead(fields.run, takenAt);
   // a cron job without one begins now
-  const { lastScheduledAt = isCron ? takenAt : 0 } = change === 'kind' ? {} : left;
+  const { lastScheduledAt = isCron ? takenAt : 0 } = change === 'kind' ? {} : fields;
   const { occurrence = 0 } = run ?? {};
   const newest = Math.max(lastScheduledAt, occurrence, claimsLostUntil, change === 'none' ? 0 : takenAt);
   const begin = isCron ? newest : lastScheduledAt;
@@ -45,7 +45,7 @@ export function inherit(schedule: AnySchedule, predecessor: Predecessor): Leader
     schedule: schedule.description,
     ...(begin > 0 && { lastScheduledAt: begin }),
     ...(ended !== undefined && { run: ended }),
-    ...(left.versions !== undefined && { versions: left.versions }),
+    ...(fields.versions !== undefined && { versions: fields.versions }),
   };
 }
 

@@ -23,10 +23,10 @@ const MIN_DIFFERENCE = 2;
  */
 export class Rebalancing {
   #timer: Timer | undefined;
-  /** The job that was released last. */
-  #given: { readonly election: Election; readonly to: string } | undefined;
+  /** The job that was released last, and to whom. */
+  #lastHandover: { readonly election: Election; readonly to: string } | undefined;
   /** Replicas that did not take a job, because they do not want it, and until when none is given to them. Monotonic. */
-  readonly #leftOut = new Map<string, number>();
+  readonly #excludedUntil = new Map<string, number>();
 
   constructor(
     private readonly replica: Replica,
@@ -50,10 +50,11 @@ export class Rebalancing {
     const { replica } = this;
     // without the store no other replica could take it
     if (replica.failure !== undefined) return;
-    const { election: given, to: taker = '' } = this.#given ?? {};
+    const { election: previous, to: taker = '' } = this.#lastHandover ?? {};
     // a pause meanwhile says nothing
-    if (given?.leader !== undefined && given.leader !== taker) this.#leftOut.set(taker, replica.clock.now() + STAY_MS);
-    this.#given = undefined;
+    if (previous?.leader !== undefined && previous.leader !== taker)
+      this.#excludedUntil.set(taker, replica.clock.now() + STAY_MS);
+    this.#lastHandover = undefined;
     const loads = this.#loads();
     const [to, least] = [...loads].reduce((one, other) => (other[1] < one[1] ? other : one), [replica.id, Infinity]);
     if ((loads.get(replica.id) ?? 0) - least < MIN_DIFFERENCE) return;
@@ -62,15 +63,15 @@ export class Rebalancing {
     if (election?.term === undefined) return;
     election.term.set({ handover: { at: election.term.storeNow(), to } });
     election.stepDown('rebalance');
-    this.#given = { election, to };
+    this.#lastHandover = { election, to };
   }
 
-  /** How many jobs each living replica leads, without those that are left out. */
+  /** How many jobs each living replica leads, without those that are excluded. */
   #loads(): ReadonlyMap<string, number> {
     const loads = this.replica.countLoads();
-    for (const [id, untilMs] of this.#leftOut) {
+    for (const [id, untilMs] of this.#excludedUntil) {
       if (this.replica.clock.now() < untilMs) loads.delete(id);
-      else this.#leftOut.delete(id);
+      else this.#excludedUntil.delete(id);
     }
     return loads;
   }
