@@ -55,7 +55,7 @@ const URLS_ELSEWHERE = ['url', 'uri', 'connectionString'];
 
 /** About an option that the client does not have. */
 export function unknownTo({ name, options, url, otherwise = '' }: ClientWords, option: string): string {
-  const here = URLS_ELSEWHERE.includes(option) ? url : NAMES_ELSEWHERE.get(option);
+  const own = URLS_ELSEWHERE.includes(option) ? url : NAMES_ELSEWHERE.get(option);
   const all = `write host, port, database, user and password, or ${url}${otherwise}`;
-  return `is no option of ${name}: ${here === undefined ? didYouMean(option, options, all) : `write ${here}`}`;
+  return `is no option of ${name}: ${own === undefined ? didYouMean(option, options, all) : `write ${own}`}`;
 }

@@ -116,10 +116,10 @@ function readArgument(location: string, schedule: unknown, problems: string[]): 
   // also one with a mistake; whileLeader and once have no value but true
   const isFlag = (key: Argument) => key === 'whileLeader' || key === 'once';
   const isGiven = (value: unknown, key: Argument) => (isFlag(key) ? value === true : value !== undefined);
-  const given = isObject(schedule) ? ARGUMENTS.filter((key) => isGiven(schedule[key], key)) : [];
-  const [argument] = given;
-  if (argument !== undefined && given.length === 1) return argument;
-  const got = given.length > 1 ? `${given.join(' and ')} together` : describeValue(schedule);
+  const keys = isObject(schedule) ? ARGUMENTS.filter((key) => isGiven(schedule[key], key)) : [];
+  const [argument] = keys;
+  if (argument !== undefined && keys.length === 1) return argument;
+  const got = keys.length > 1 ? `${keys.join(' and ')} together` : describeValue(schedule);
   problems.push(
     `${location}: schedule must have one of period, delay, cron, whileLeader and once, got ${got}: ${SCHEDULE_FIX}`,
   );

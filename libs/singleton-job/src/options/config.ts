@@ -33,8 +33,8 @@ export interface SingletonJobConfigOptions {
 export function createSingletonJobConfig(options: SingletonJobConfigOptions = {}): SingletonJobConfig {
   const { prefix = OPTION_PREFIX } = options;
   if (!PREFIX.test(prefix)) {
-    const given = `prefix must be capitals and digits with single underscores between them, got '${prefix}'`;
-    throw new InvalidOptionsError([`${given}: write it as in 'JOBS', without one at the end`]);
+    const problem = `prefix must be capitals and digits with single underscores between them, got '${prefix}'`;
+    throw new InvalidOptionsError([`${problem}: write it as in 'JOBS', without one at the end`]);
   }
   return registerAs('singletonJob', () => readVariables(process.env, prefix));
 }
