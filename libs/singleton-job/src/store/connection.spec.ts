@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asStoreError, StoreError } from '../base/errors/store.error.js';
-import { Connection, delayAfterTimeouts, type Failures, type OnLost } from './connection.js';
+import { Connection, delayAfter, type Failures, type OnLost } from './connection.js';
 import { NoAnswerError } from './silence-watchdog.js';
 
 function setup() {
@@ -143,10 +143,13 @@ describe('A connection', () => {
 });
 
 it.each([
-  [0, undefined],
-  [2, undefined],
-  [3, 5_000],
-  [9, 5_000],
-])('After %i time-outs in a row, and any other failures, the next attempt is late by %p ms', (timeouts, delayMs) => {
-  expect(delayAfterTimeouts({ before: 9, timeouts })).toBe(delayMs);
+  [0, 0, 50],
+  [2, 2, 200],
+  [9, 2, 500],
+  [9, 3, 5_000],
+  [9, 9, 5_000],
+])('After %i failures and %i time-outs in a row the next attempt comes within %p ms', (before, timeouts, limitMs) => {
+  const delayMs = delayAfter({ before, timeouts }, 1_500);
+  expect(delayMs).toBeLessThanOrEqual(limitMs);
+  expect(delayMs).toBeGreaterThanOrEqual(limitMs / 2);
 });

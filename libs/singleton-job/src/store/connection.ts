@@ -44,11 +44,12 @@ const MAX_QUICK_TIMEOUTS = 2;
 const TIMEOUT_DELAY_MS = 5_000;
 
 /**
- * Each time-out may have left a statement on a server that does not notice that its client is gone: it waits there, or
- * keeps rows locked. So the third one in a row makes the next attempt late. Undefined: it is not late.
+ * How long to wait for the next attempt. Each time-out may have left a statement on a server that does not notice that
+ * its client is gone: it waits there, or keeps rows locked. So the third one in a row makes the next attempt late.
  */
-export function delayAfterTimeouts({ timeouts }: Failures): number | undefined {
-  return timeouts > MAX_QUICK_TIMEOUTS ? TIMEOUT_DELAY_MS : undefined;
+export function delayAfter({ before, timeouts }: Failures, answerTimeoutMs: number): number {
+  if (timeouts > MAX_QUICK_TIMEOUTS) return TIMEOUT_DELAY_MS;
+  return Math.min(50 * 2 ** before, answerTimeoutMs / 3) * (0.5 + Math.random() / 2);
 }
 
 const NOT_OPEN = new StoreError('STORE_UNREACHABLE', 'the store is not open', { wasSent: false });

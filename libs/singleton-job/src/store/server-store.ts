@@ -1,7 +1,14 @@
 import { otherServer } from '../advice/servers.js';
 import { StoreError } from '../base/errors/store.error.js';
 import { describeValue } from '../base/text/describe-value.js';
-import { Connection, type ConnectionParts, type Failures, type OnLost, type Session } from './connection.js';
+import {
+  Connection,
+  type ConnectionParts,
+  delayAfter,
+  type Failures,
+  type OnLost,
+  type Session,
+} from './connection.js';
 import { type Address, firstAnswer } from './first-answer.js';
 import { MIN_LOCK_EXPIRY_MS, ttlOf } from './lease-id.js';
 import { Listeners } from './listeners.js';
@@ -78,12 +85,9 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   /** How long nothing may arrive while a request waits for its answer. */
   protected readonly answerTimeoutMs = (): number => Math.min(1_500, this.minTtlMs / 5);
 
-  protected delayMs({ before }: Failures): number {
-    return Math.min(50 * 2 ** before, this.answerTimeoutMs() / 3) * (0.5 + Math.random() / 2);
-  }
-
   protected newConnection(parts: Omit<ConnectionParts<S>, 'toError' | 'delayMs'>): Connection<S> {
-    return new Connection<S>({ ...parts, toError: this.toError.bind(this), delayMs: this.delayMs.bind(this) });
+    const delayMs = (failures: Failures): number => delayAfter(failures, this.answerTimeoutMs());
+    return new Connection<S>({ ...parts, toError: this.toError.bind(this), delayMs });
   }
 
   /** Some clients do not pass on what another server says, or one that is full, before they have logged in. */

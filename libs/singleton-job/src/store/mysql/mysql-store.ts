@@ -1,5 +1,5 @@
 import { type StoreError } from '../../base/errors/store.error.js';
-import { delayAfterTimeouts, type Failures, type OnLost } from '../connection.js';
+import { type OnLost } from '../connection.js';
 import { type ServerStoreOptions } from '../server-store.js';
 import { type Send } from '../sql/sql-session.js';
 import { SqlStore } from '../sql/sql-store.js';
@@ -33,10 +33,6 @@ export class MysqlStore extends SqlStore<MysqlStoreOptions, MysqlSession> {
 
   protected toError(error: unknown, request?: string): StoreError {
     return mysqlError(error, request);
-  }
-
-  protected override delayMs(failures: Failures): number {
-    return delayAfterTimeouts(failures) ?? super.delayMs(failures);
   }
 
   /** Checks the server, and creates the tables. Answers what tells this server from others. */

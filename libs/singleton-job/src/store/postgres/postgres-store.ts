@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type StoreError } from '../../base/errors/store.error.js';
-import { delayAfterTimeouts, type Failures, type OnLost } from '../connection.js';
+import { type OnLost } from '../connection.js';
 import { CHECK_EVERY_MS, HintingStore } from '../hinting-store.js';
 import { namesIn } from '../hints.js';
 import { type ServerStoreOptions } from '../server-store.js';
@@ -113,10 +113,6 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
 
   protected toError(error: unknown, request?: string): StoreError {
     return postgresError(error, this.#schema, this.#server?.role, request);
-  }
-
-  protected override delayMs(failures: Failures): number {
-    return delayAfterTimeouts(failures) ?? super.delayMs(failures);
   }
 
   async #sessionOf(lost: OnLost, prepare: (session: PostgresSession) => Promise<void>): Promise<PostgresSession> {

@@ -73,7 +73,8 @@ export class RedisSession implements Session {
       if (mustReconnect) this.#error = error;
       return mustReconnect;
     };
-    const silent = (error: Error) => node.stream.destroy(error);
+    // no time-out of a statement: Redis keeps nothing of a client that is gone
+    const silent = ({ message }: Error) => node.stream.destroy(new Error(message));
     const watched = { stream: () => node.stream, answerTimeoutMs: this.parts.answerTimeoutMs, silent };
     // every command passes here, also those that ioredis sends by itself: a server may accept connections and then hang
     const send = node.sendCommand.bind(node);
