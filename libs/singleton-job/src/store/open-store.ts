@@ -1,12 +1,13 @@
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { type MysqlConnectionOptions } from './mysql/mysql-client.js';
-import { type MysqlStoreOptions } from './mysql/mysql-store.js';
-import { type PostgresConnectionOptions } from './postgres/postgres-client.js';
-import { type PostgresStoreOptions } from './postgres/postgres-store.js';
-import { type RedisConnectionOptions } from './redis/redis-clients.js';
-import { type RedisStoreOptions } from './redis/redis-store.js';
+import { loadMysql2, type MysqlConnectionOptions } from './mysql/mysql-client.js';
+import { MysqlStore, type MysqlStoreOptions } from './mysql/mysql-store.js';
+import { loadClient, type PostgresConnectionOptions } from './postgres/postgres-client.js';
+import { PostgresStore, type PostgresStoreOptions } from './postgres/postgres-store.js';
+import { loadIoredis, type RedisConnectionOptions } from './redis/redis-clients.js';
+import { RedisStore, type RedisStoreOptions } from './redis/redis-store.js';
 import { type ServerStoreOptions } from './server-store.js';
-import { type SqliteStoreOptions } from './sqlite/sqlite-store.js';
+import { loadSqlite } from './sqlite/sqlite-file.js';
+import { SqliteStore, type SqliteStoreOptions } from './sqlite/sqlite-store.js';
 import { type Store } from './store.js';
 
 /** Where the leases and records are: Redis, PostgreSQL, MySQL, or a file of SQLite, as in `'sqlite:./jobs.db'`. */
@@ -35,32 +36,20 @@ export function kindOf(connection: ConnectionOptions): 'Redis' | 'PostgreSQL' | 
 export async function openStore(options: StoreOptions): Promise<Store> {
   // what reads the connection anew returns the same kind
   switch (kindOf(options.connection)) {
-    case 'PostgreSQL': {
-      const { PostgresStore } = await import('./postgres/postgres-store.js');
-      const { loadClient } = await import('./postgres/postgres-client.js');
+    case 'PostgreSQL':
       await loadClient();
       return new PostgresStore(options as PostgresStoreOptions);
-    }
-    case 'MySQL': {
-      const { MysqlStore } = await import('./mysql/mysql-store.js');
-      const { loadMysql2 } = await import('./mysql/mysql-client.js');
+    case 'MySQL':
       await loadMysql2();
       return new MysqlStore(options as MysqlStoreOptions);
-    }
-    case 'SQLite': {
-      const { SqliteStore } = await import('./sqlite/sqlite-store.js');
-      const { loadSqlite } = await import('./sqlite/sqlite-file.js');
+    case 'SQLite':
       await loadSqlite().catch((cause: unknown) => {
         const problem = `connection to SQLite needs Node 22.13 or later, got ${process.version}: use that, or a server`;
         throw new InvalidOptionsError([problem], { cause });
       });
       return new SqliteStore(options as SqliteStoreOptions);
-    }
-    case 'Redis': {
-      const { RedisStore } = await import('./redis/redis-store.js');
-      const { loadIoredis } = await import('./redis/redis-clients.js');
+    case 'Redis':
       await loadIoredis();
       return new RedisStore(options as RedisStoreOptions);
-    }
   }
 }
