@@ -17,6 +17,13 @@ export interface Session {
 /** Called when a session ends, with the reason. */
 export type OnLost = (reason: unknown) => void;
 
+/** What a session needs of its store. */
+export interface SessionParts {
+  readonly lost: OnLost;
+  /** How long nothing may arrive while a request waits for its answer. */
+  readonly answerTimeoutMs: () => number;
+}
+
 /** What happened since a request was answered. */
 export interface Failures {
   /** Sessions that ended, and attempts that failed, before the last one. */

@@ -1,14 +1,7 @@
+import { type SessionParts } from '../connection.js';
 import { type Address } from '../first-answer.js';
 import { watchConnect, watchSilence } from '../silence-watchdog.js';
-import {
-  type Dialect,
-  type Query,
-  type Row,
-  type Send,
-  SqlSession,
-  type SqlSessionParts,
-  type Statement,
-} from '../sql/sql-session.js';
+import { type Dialect, type Query, type Row, type Send, SqlSession, type Statement } from '../sql/sql-session.js';
 import { type MysqlClient } from './mysql-client.js';
 import { codeOf } from './mysql-errors.js';
 
@@ -44,7 +37,7 @@ const END_MS = 100;
 /** Of one statement. */
 type Result = readonly Row[] | { readonly affectedRows: number };
 
-interface MysqlSessionParts extends SqlSessionParts {
+interface MysqlSessionParts extends SessionParts {
   /** Checks the server, and makes the tables. Answers what tells this server from others, as SQL. */
   readonly prepare: (send: Send) => Promise<string>;
 }

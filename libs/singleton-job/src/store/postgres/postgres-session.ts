@@ -1,4 +1,4 @@
-import { type OnLost, type Session } from '../connection.js';
+import { type Session, type SessionParts } from '../connection.js';
 import { type Address } from '../first-answer.js';
 import { watchConnect, watchSilence } from '../silence-watchdog.js';
 import { cancelQuery, type PostgresClient, type Row } from './postgres-client.js';
@@ -6,9 +6,7 @@ import { sqlState } from './postgres-errors.js';
 
 export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
-interface SessionParts {
-  readonly lost: OnLost;
-  readonly answerTimeoutMs: () => number;
+interface PostgresSessionParts extends SessionParts {
   /** Sends what comes before anything else. */
   readonly prepare: (session: PostgresSession) => Promise<void>;
 }
@@ -28,7 +26,7 @@ export class PostgresSession implements Session {
 
   constructor(
     readonly client: PostgresClient,
-    private readonly parts: SessionParts,
+    private readonly parts: PostgresSessionParts,
   ) {
     client.on('error', parts.lost);
   }
@@ -67,9 +65,8 @@ export class PostgresSession implements Session {
       cancelQuery(client);
       parts.lost(error);
     };
-    const { answerTimeoutMs } = parts;
+    const watched = { stream: () => client.connection.stream, answerTimeoutMs: parts.answerTimeoutMs, silent };
     try {
-      const watched = { stream: () => client.connection.stream, answerTimeoutMs: answerTimeoutMs, silent };
       return (await watchSilence(client.query(text, values), watched)).rows;
     } catch (error: unknown) {
       if (ENDS_SESSION.test(sqlState(error))) parts.lost(error);

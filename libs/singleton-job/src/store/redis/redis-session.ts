@@ -1,14 +1,12 @@
 import { type Redis, type RedisOptions } from 'ioredis';
 import { type EventEmitter } from 'node:events';
-import { type OnLost, type Session } from '../connection.js';
+import { type Session, type SessionParts } from '../connection.js';
 import { type Address } from '../first-answer.js';
 import { watchSilence } from '../silence-watchdog.js';
 import { isCluster, nodesOf, type RedisClient } from './redis-clients.js';
 import { CONNECTION_LOST, NOT_THE_PRIMARY, says } from './redis-errors.js';
 
-interface SessionParts {
-  readonly lost: OnLost;
-  readonly answerTimeoutMs: () => number;
+interface RedisSessionParts extends SessionParts {
   /** Checks the server. Rejects if it is of no use, or if this error is of the kind that waits for a person. */
   readonly check: (client: RedisClient, error: unknown) => Promise<void>;
   /** What changes from one connection to the next. Called for each node of a cluster that was lost. */
@@ -23,7 +21,7 @@ export class RedisSession implements Session {
 
   constructor(
     readonly client: RedisClient,
-    private readonly parts: SessionParts,
+    private readonly parts: RedisSessionParts,
   ) {
     const events: EventEmitter = client;
     events.on('error', this.#failed).on('node error', this.#failed).on('+node', this.#adoptNode);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type OnLost, type Session } from '../connection.js';
+import { type Session, type SessionParts } from '../connection.js';
 
 /** What a statement takes. A list stands for its values with commas between them, a list in it has parentheses. */
 export type SqlValue = string | number | null | readonly SqlValue[];
@@ -53,17 +53,10 @@ export interface Dialect {
   readonly isLocked: (error: unknown) => boolean;
 }
 
-/** What a session needs of its store. */
-export interface SqlSessionParts {
-  readonly lost: OnLost;
-  /** How long a request is repeated. */
-  readonly answerTimeoutMs: () => number;
-}
-
 const REPEAT_AFTER_MS = 5;
 
 /** One connection to a database, from its begin to its end. */
-export abstract class SqlSession<P extends SqlSessionParts = SqlSessionParts> implements Session {
+export abstract class SqlSession<P extends SessionParts = SessionParts> implements Session {
   abstract readonly dialect: Dialect;
   abstract readonly query: Query;
   #last: Promise<unknown> = Promise.resolve();

@@ -4,17 +4,10 @@ import { setImmediate as nextPass } from 'node:timers/promises';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type StoreError } from '../../base/errors/store.error.js';
 import { describeValue } from '../../base/text/describe-value.js';
+import { type SessionParts } from '../connection.js';
 import { hintsMissing } from '../hints.js';
 import { type Warning } from '../listeners.js';
-import {
-  type Dialect,
-  type Query,
-  type Row,
-  SqlSession,
-  type SqlSessionParts,
-  type Statement,
-  type SqlValue,
-} from '../sql/sql-session.js';
+import { type Dialect, type Query, type Row, SqlSession, type Statement, type SqlValue } from '../sql/sql-session.js';
 import { createTables } from '../sql/sql-tables.js';
 import { misconfigured } from '../store-errors.js';
 import { mountMistake, mountWarning } from './mount-of.js';
@@ -76,7 +69,7 @@ interface File {
 }
 
 /** What an opened file needs of its store. */
-interface SqliteFileParts extends SqlSessionParts {
+interface SqliteFileParts extends SessionParts {
   readonly path: string;
   /** The number of the file that the last session had to leave: what is there now may be older. */
   readonly leftId: string | undefined;

@@ -28,15 +28,8 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
     if (this.#file?.refusal !== undefined) throw this.#file.refusal;
     const changed = this.options.subscribes === false ? undefined : () => void this.readHint();
     const warn = this.listeners.warn.bind(this.listeners);
-    const parts = {
-      path: this.#path,
-      leftId: this.#file?.id,
-      changed,
-      lost,
-      warn,
-      answerTimeoutMs: this.answerTimeoutMs,
-    };
-    return (this.#file = new SqliteFile(await loadSqlite(), parts));
+    const watch = { changed, lost, warn, answerTimeoutMs: this.answerTimeoutMs };
+    return (this.#file = new SqliteFile(await loadSqlite(), { path: this.#path, leftId: this.#file?.id, ...watch }));
   }
 
   protected toError(error: unknown, request?: string): StoreError {
