@@ -1,7 +1,7 @@
 import { type SessionParts } from '../connection.js';
 import { type Address } from '../first-answer.js';
 import { watchConnect, watchSilence } from '../silence-watchdog.js';
-import { type Dialect, type Query, type Row, type Send, SqlSession, type Statement } from '../sql/sql-session.js';
+import { type Dialect, type Row, type Send, SqlSession, type Statement } from '../sql/sql-session.js';
 import { type MysqlClient } from './mysql-client.js';
 import { codeOf } from './mysql-errors.js';
 
@@ -97,9 +97,7 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
     setTimeout(() => this.client.stream.destroy(new Error('the connection was closed')), END_MS).unref();
   }
 
-  readonly query: Query = async (...statement) => (await this.sendAll([statement]))[0] ?? [];
-
-  protected override async sendAll(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+  protected async sendAll(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
     const { answerTimeoutMs, lost } = this.parts;
     try {
       // each with its own values

@@ -58,7 +58,6 @@ const REPEAT_AFTER_MS = 5;
 /** One connection to a database, from its begin to its end. */
 export abstract class SqlSession<P extends SessionParts = SessionParts> implements Session {
   abstract readonly dialect: Dialect;
-  abstract readonly query: Query;
   #last: Promise<unknown> = Promise.resolve();
   #pending = 0;
 
@@ -71,6 +70,8 @@ export abstract class SqlSession<P extends SessionParts = SessionParts> implemen
   get isBusy(): boolean {
     return this.#pending > 0;
   }
+
+  readonly query: Query = async (...statement) => (await this.sendAll([statement]))[0] ?? [];
 
   readonly send: Send = async (...statements) => {
     const isEmpty = (value: SqlValue): boolean => Array.isArray(value) && value.length === 0;
@@ -95,11 +96,7 @@ export abstract class SqlSession<P extends SessionParts = SessionParts> implemen
   readonly statement: Query = (sql, ...values) => this.#inOrder(() => this.query(sql, ...values));
 
   /** Resolves to the rows of each. */
-  protected async sendAll(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
-    const rows: (readonly Row[])[] = [];
-    for (const statement of statements) rows.push(await this.query(...statement));
-    return rows;
-  }
+  protected abstract sendAll(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
 
   #inOrder<T>(task: () => Promise<T>): Promise<T> {
     this.#pending += 1;

@@ -7,7 +7,7 @@ import { describeValue } from '../../base/text/describe-value.js';
 import { type SessionParts } from '../connection.js';
 import { hintsMissing } from '../hints.js';
 import { type Warning } from '../listeners.js';
-import { type Dialect, type Query, type Row, SqlSession, type Statement, type SqlValue } from '../sql/sql-session.js';
+import { type Dialect, type Row, SqlSession, type Statement, type SqlValue } from '../sql/sql-session.js';
 import { createTables } from '../sql/sql-tables.js';
 import { misconfigured } from '../store-errors.js';
 import { mountMistake, mountWarning } from './mount-of.js';
@@ -143,7 +143,11 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
-  readonly query: Query = async (sql, ...values) => {
+  protected async sendAll(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]> {
+    return statements.map((statement) => this.#rowsOf(statement));
+  }
+
+  #rowsOf([sql, ...values]: Statement): readonly Row[] {
     try {
       for (const path of this.#files.keys()) this.#checkFile(path);
       let index = 0;
@@ -159,7 +163,7 @@ export class SqliteFile extends SqlSession<SqliteFileParts> {
         this.parts.lost(error);
       throw error;
     }
-  };
+  }
 
   end(): void {
     this.#watcher?.close();
