@@ -30,9 +30,8 @@ function ask({ host, port }: Address, question: string): Promise<string> {
     socket.on('data', (bytes) => {
       end(bytes.toString('latin1'));
     });
-    socket.on('error', () => {
-      end();
-    });
+    // the end comes after it
+    socket.on('error', () => undefined);
     socket.on('close', () => {
       end();
     });
