@@ -1,5 +1,5 @@
 import { type StoreError } from '../base/errors/store.error.js';
-import { type Connection, type OnLost, type Session } from './connection.js';
+import { type Connection, type Session, type SessionParts } from './connection.js';
 import { hintText, hintsMissing } from './hints.js';
 import { ServerStore, type ServerStoreOptions } from './server-store.js';
 
@@ -26,7 +26,7 @@ export abstract class HintingStore<O extends ServerStoreOptions<unknown>, S exte
   }
 
   /** The same as `newSession`, for hints. */
-  protected abstract newSubscriber(lost: OnLost): Promise<S>;
+  protected abstract newSubscriber(parts: SessionParts): Promise<S>;
   /** To all replicas. */
   protected abstract sendMessage(text: string): Promise<unknown>;
   /** Whether hints arrive on the connection for hints. Rejects where the server refuses them. */
@@ -44,7 +44,7 @@ export abstract class HintingStore<O extends ServerStoreOptions<unknown>, S exte
 
   #subscribe(): void {
     this.hints = this.newConnection({
-      newSession: this.newSubscriber.bind(this),
+      newSession: (lost) => this.newSubscriber({ lost, answerTimeoutMs: this.answerTimeoutMs }),
       onReady: () => void this.#check(this.hints?.session),
       onLost: (error) => {
         this.listeners.listening(false);

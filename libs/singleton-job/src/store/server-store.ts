@@ -6,8 +6,8 @@ import {
   type ConnectionParts,
   delayAfter,
   type Failures,
-  type OnLost,
   type Session,
+  type SessionParts,
 } from './connection.js';
 import { type Address, firstAnswer } from './first-answer.js';
 import { MIN_LOCK_EXPIRY_MS, ttlOf } from './lease-id.js';
@@ -39,7 +39,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   abstract readonly name: string;
   protected readonly listeners = new Listeners();
   protected readonly requests: Connection<S> = this.newConnection({
-    newSession: this.newSession.bind(this),
+    newSession: (lost) => this.newSession({ lost, answerTimeoutMs: this.answerTimeoutMs }),
     explain: this.#explain.bind(this),
     onReady: this.ready.bind(this),
     onLost: this.lost.bind(this),
@@ -75,7 +75,7 @@ export abstract class ServerStore<O extends ServerStoreOptions<unknown>, S exten
   }
 
   protected abstract sendSync(request: SyncRequest): Promise<SyncResult>;
-  protected abstract newSession(lost: OnLost): Promise<S>;
+  protected abstract newSession(parts: SessionParts): Promise<S>;
   protected abstract toError(error: unknown, request?: string): StoreError;
 
   protected async source(): Promise<O['connection']> {

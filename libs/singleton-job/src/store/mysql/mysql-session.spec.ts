@@ -17,7 +17,7 @@ it('A server that stops half-way in the handshake is given up, whatever the time
   const client = Object.assign(new EventEmitter(), { stream, promise: () => mute }) as unknown as MysqlClient;
   const reasons: unknown[] = [];
   const lost = (reason: unknown) => reasons.push(reason);
-  const session = new MysqlSession(client, { lost, answerTimeoutMs: () => 1_500, prepare: () => Promise.resolve('') });
+  const session = new MysqlSession(client, { lost, answerTimeoutMs: () => 1_500 }, () => Promise.resolve(''));
   void session.connect();
   await jest.advanceTimersByTimeAsync(1_400);
   stream.connecting = false;

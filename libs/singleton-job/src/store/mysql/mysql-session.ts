@@ -37,18 +37,15 @@ const END_MS = 100;
 /** Of one statement. */
 type Result = readonly Row[] | { readonly affectedRows: number };
 
-interface MysqlSessionParts extends SessionParts {
-  /** Checks the server, and makes the tables. Answers what tells this server from others, as SQL. */
-  readonly prepare: (send: Send) => Promise<string>;
-}
-
 /** One connection of `mysql2`, from its begin to its end. */
-export class MysqlSession extends SqlSession<MysqlSessionParts> {
+export class MysqlSession extends SqlSession {
   #server = "''";
 
   constructor(
     private readonly client: MysqlClient,
-    parts: MysqlSessionParts,
+    parts: SessionParts,
+    /** Checks the server, and makes the tables. Answers what tells this server from others, as SQL. */
+    private readonly prepare: (send: Send) => Promise<string>,
   ) {
     super(parts);
     client.on('error', parts.lost);
@@ -89,7 +86,7 @@ export class MysqlSession extends SqlSession<MysqlSessionParts> {
   async connect(): Promise<void> {
     await watchConnect(this.client.promise().connect(), this.client.stream, this.parts);
     await this.send(...SETTINGS);
-    this.#server = await this.parts.prepare(this.send);
+    this.#server = await this.prepare(this.send);
   }
 
   end(): void {

@@ -1,5 +1,5 @@
 import { type StoreError } from '../../base/errors/store.error.js';
-import { type OnLost } from '../connection.js';
+import { type SessionParts } from '../connection.js';
 import { type ServerStoreOptions } from '../server-store.js';
 import { type Send } from '../sql/sql-session.js';
 import { SqlStore } from '../sql/sql-store.js';
@@ -26,9 +26,9 @@ const OUR_TABLES = `SELECT table_name AS name FROM information_schema.tables
 export class MysqlStore extends SqlStore<MysqlStoreOptions, MysqlSession> {
   readonly name = 'MySQL';
 
-  protected async newSession(lost: OnLost): Promise<MysqlSession> {
+  protected async newSession(parts: SessionParts): Promise<MysqlSession> {
     const client = await newClient(await this.source());
-    return new MysqlSession(client, { lost, answerTimeoutMs: this.answerTimeoutMs, prepare: this.#prepare.bind(this) });
+    return new MysqlSession(client, parts, this.#prepare.bind(this));
   }
 
   protected toError(error: unknown, request?: string): StoreError {

@@ -6,10 +6,8 @@ import { sqlState } from './postgres-errors.js';
 
 export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
-interface PostgresSessionParts extends SessionParts {
-  /** Sends what comes before anything else. */
-  readonly prepare: (session: PostgresSession) => Promise<void>;
-}
+/** Sends what comes before anything else. */
+export type Prepare = (session: PostgresSession) => Promise<void>;
 
 /** How long the server may take to say goodbye. */
 const END_MS = 100;
@@ -26,7 +24,8 @@ export class PostgresSession implements Session {
 
   constructor(
     readonly client: PostgresClient,
-    private readonly parts: PostgresSessionParts,
+    private readonly parts: SessionParts,
+    private readonly prepare: Prepare,
   ) {
     client.on('error', parts.lost);
   }
@@ -40,7 +39,7 @@ export class PostgresSession implements Session {
   async connect(): Promise<void> {
     const { client, parts } = this;
     await watchConnect(client.connect(), client.connection.stream, parts);
-    await parts.prepare(this);
+    await this.prepare(this);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type StoreError } from '../../base/errors/store.error.js';
-import { type OnLost } from '../connection.js';
+import { type SessionParts } from '../connection.js';
 import { CHECK_EVERY_MS, HintingStore } from '../hinting-store.js';
 import { namesIn } from '../hints.js';
 import { type ServerStoreOptions } from '../server-store.js';
@@ -8,7 +8,7 @@ import { misconfigured } from '../store-errors.js';
 import { type CasRequest, type StoredRecord, type SyncRequest, type SyncResult } from '../store.js';
 import { newClient, type PostgresConnectionOptions } from './postgres-client.js';
 import { postgresError } from './postgres-errors.js';
-import { PostgresSession } from './postgres-session.js';
+import { PostgresSession, type Prepare } from './postgres-session.js';
 import { type ServerState, prepareServer } from './prepare-server.js';
 
 export interface PostgresStoreOptions extends ServerStoreOptions<PostgresConnectionOptions> {
@@ -58,14 +58,14 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
     return writes.map(({ name }) => revisions.get(name));
   }
 
-  protected newSession(lost: OnLost): Promise<PostgresSession> {
-    return this.#sessionOf(lost, async ({ query }) => {
+  protected newSession(parts: SessionParts): Promise<PostgresSession> {
+    return this.#sessionOf(parts, async ({ query }) => {
       this.#server = await prepareServer(query, this.#schema, this.options.migrate ?? true);
     });
   }
 
-  protected newSubscriber(lost: OnLost): Promise<PostgresSession> {
-    return this.#sessionOf(lost, async ({ client, query }) => {
+  protected newSubscriber(parts: SessionParts): Promise<PostgresSession> {
+    return this.#sessionOf(parts, async ({ client, query }) => {
       client.on('notification', ({ channel, payload = '' }: Partial<Record<'channel' | 'payload', string>>) => {
         if (channel === this.#ownChannel) this.#arrived();
         else this.listeners.each((listener) => listener.hint?.(namesIn(payload)));
@@ -115,9 +115,9 @@ export class PostgresStore extends HintingStore<PostgresStoreOptions, PostgresSe
     return postgresError(error, this.#schema, this.#server?.role, request);
   }
 
-  async #sessionOf(lost: OnLost, prepare: (session: PostgresSession) => Promise<void>): Promise<PostgresSession> {
+  async #sessionOf(parts: SessionParts, prepare: Prepare): Promise<PostgresSession> {
     const client = await newClient(await this.source(), this.minTtlMs);
-    return new PostgresSession(client, { lost, answerTimeoutMs: this.answerTimeoutMs, prepare });
+    return new PostgresSession(client, parts, prepare);
   }
 
   async #call<T>(step: string, values: readonly unknown[]): Promise<T> {

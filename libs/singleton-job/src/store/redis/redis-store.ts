@@ -1,5 +1,5 @@
 import { type StoreError } from '../../base/errors/store.error.js';
-import { type OnLost } from '../connection.js';
+import { type SessionParts } from '../connection.js';
 import { HintingStore } from '../hinting-store.js';
 import { namesIn } from '../hints.js';
 import { type ServerStoreOptions } from '../server-store.js';
@@ -62,14 +62,14 @@ export class RedisStore extends HintingStore<RedisStoreOptions, RedisSession> {
     return (revisions as (string | null)[]).map((revision) => (revision === null ? undefined : Number(revision)));
   }
 
-  protected async newSession(lost: OnLost): Promise<RedisSession> {
+  protected async newSession(parts: SessionParts): Promise<RedisSession> {
     const client = await newClient(await this.source(), this.minTtlMs, this.answerTimeoutMs());
     if (isCluster(client)) this.#kind = 'cluster';
     else if (this.#kind !== 'server') this.#kind = client.options.tls === undefined ? 'plain' : 'tls';
-    return this.#sessionOf(client, lost);
+    return this.#sessionOf(client, parts);
   }
 
-  protected async newSubscriber(lost: OnLost): Promise<RedisSession> {
+  protected async newSubscriber(parts: SessionParts): Promise<RedisSession> {
     const credentials = await credentialsOf(await this.source());
     const { session } = this.requests;
     const client = session && newNodeClient(session.client, credentials);
@@ -77,7 +77,7 @@ export class RedisStore extends HintingStore<RedisStoreOptions, RedisSession> {
     client.on('message', (_channel, text) => {
       this.listeners.each((listener) => listener.hint?.(namesIn(text)));
     });
-    return this.#sessionOf(client, lost);
+    return this.#sessionOf(client, parts);
   }
 
   /** The answer shows as well whether the connection is alive. */
@@ -94,10 +94,9 @@ export class RedisStore extends HintingStore<RedisStoreOptions, RedisSession> {
     return redisError(error, { projectName: this.options.projectName, kind: this.#kind, command: request });
   }
 
-  #sessionOf(client: RedisClient, lost: OnLost): RedisSession {
+  #sessionOf(client: RedisClient, parts: SessionParts): RedisSession {
     return new RedisSession(client, {
-      lost,
-      answerTimeoutMs: this.answerTimeoutMs,
+      ...parts,
       check: this.#check.bind(this),
       readCredentials: async () => credentialsOf(await this.source()),
     });

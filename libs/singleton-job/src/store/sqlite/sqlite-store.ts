@@ -1,7 +1,7 @@
 import { SQLITE_FIXES } from '../../advice/store-errors.js';
 import { messageOf } from '../../base/errors/message-of.js';
 import { type StoreError } from '../../base/errors/store.error.js';
-import { type OnLost } from '../connection.js';
+import { type SessionParts } from '../connection.js';
 import { type ServerStoreOptions } from '../server-store.js';
 import { SqlStore } from '../sql/sql-store.js';
 import { type Codes, storeError } from '../store-errors.js';
@@ -24,12 +24,12 @@ export class SqliteStore extends SqlStore<SqliteStoreOptions, SqliteFile> {
   /** The newest session. */
   #file: SqliteFile | undefined;
 
-  protected async newSession(lost: OnLost): Promise<SqliteFile> {
+  protected async newSession(parts: SessionParts): Promise<SqliteFile> {
     if (this.#file?.refusal !== undefined) throw this.#file.refusal;
     const changed = this.options.subscribes === false ? undefined : () => void this.readHint();
     const warn = this.listeners.warn.bind(this.listeners);
-    const watch = { changed, lost, warn, answerTimeoutMs: this.answerTimeoutMs };
-    return (this.#file = new SqliteFile(await loadSqlite(), { path: this.#path, leftId: this.#file?.id, ...watch }));
+    const file = { path: this.#path, leftId: this.#file?.id, changed, warn };
+    return (this.#file = new SqliteFile(await loadSqlite(), { ...parts, ...file }));
   }
 
   protected toError(error: unknown, request?: string): StoreError {
