@@ -48,6 +48,25 @@ it('The request in which a job was registered is not kept', async () => {
   await pool.close();
 });
 
+it('What listened to the signal of the last run is not kept', async () => {
+  const options = resolveOptions({ projectName: 'heap', store: 'memory' });
+  const { registry, pool } = createServices(options, { store: await createStore(options) });
+  let listener: WeakRef<() => void> | undefined;
+  const run = ({ signal }: { signal: AbortSignal }) => {
+    const listen = () => undefined;
+    signal.addEventListener('abort', listen);
+    listener = new WeakRef(listen);
+  };
+  registry.register({ name: 'tick', schedule: { delay: '1h' }, run });
+  pool.start();
+  while (registry.list()[0]?.lastRun === null) await sleep(10);
+  await pool.close();
+  await footprint();
+  expect(listener?.deref()).toBeUndefined();
+  // which has the last run
+  expect(registry.list()).toHaveLength(1);
+});
+
 describe('A day', () => {
   /** `consumer` runs for as long as a replica leads. */
   const SCHEDULES = {

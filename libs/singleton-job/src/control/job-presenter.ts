@@ -38,7 +38,7 @@ export class JobPresenter {
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs:
         term === undefined ? null : Math.max(Math.round(term.deadline.now - this.replica.clock.now()), 0),
-      runningSince: runs.inFlight?.info.startedAt.toISOString() ?? null,
+      runningSince: runs.inFlight?.startedAt.toISOString() ?? null,
       lastRun: statistics.lastRunOf(job.name),
       counters: statistics.countersOf(job.name),
     };

@@ -29,7 +29,7 @@ describe('A leader', () => {
     const { storeNow = NOW, takenAt = AT - 1_000, startedAt, pause, isFollower, givesBack, ...own } = over;
     const term = isFollower === true ? undefined : { storeNow: () => storeNow, fields: own, predecessor: { takenAt } };
     const startOfRun = new Date(startedAt ?? 0);
-    const inFlight = startedAt === undefined ? undefined : { info: { scheduledAt: startOfRun, startedAt: startOfRun } };
+    const inFlight = startedAt === undefined ? undefined : { scheduledAt: startOfRun, startedAt: startOfRun };
     const running = {
       job: job({ schedule: DAILY, ...over.job }),
       election: { term, activeTerm: givesBack === true ? undefined : term, pause },

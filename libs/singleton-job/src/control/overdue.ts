@@ -14,10 +14,10 @@ export function overdueSince(
   // a run of a lost term does not stop another replica from leading
   if (election?.term === undefined || election.pause !== undefined) return undefined;
   const { activeTerm: term } = election;
-  const { info } = runs.inFlight ?? {};
+  const run = runs.inFlight;
   // a job is late if it is late by both clocks: one that was set forward does not count
   const now = term === undefined ? wallNow : Math.min(wallNow, term.storeNow());
-  const due = info === undefined ? term && dueWhileIdle(job, term, now) : dueWhileRunning(job, info);
+  const due = run === undefined ? term && dueWhileIdle(job, term, now) : dueWhileRunning(job, run);
   const patienceMs = (job.timeoutMs ?? job.lockExpiryMs) + job.lockExpiryMs;
   return due !== undefined && now > due + patienceMs ? due : undefined;
 }

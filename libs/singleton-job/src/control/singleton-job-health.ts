@@ -72,7 +72,7 @@ export class SingletonJobHealth {
     const due = overdueSince(runner, this.replica.clock.wallNow());
     if (due === undefined) return undefined;
     const { job, runs } = runner;
-    const runningSince = runs.inFlight?.info.startedAt.toISOString() ?? null;
+    const runningSince = runs.inFlight?.startedAt.toISOString() ?? null;
     const isStuck = runningSince === null || job.timeoutMs !== undefined;
     return { name: job.name, dueAt: new Date(due).toISOString(), runningSince, isStuck };
   }

@@ -5,6 +5,9 @@ import { type Clock } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { millisecondsOf } from '../options/duration.js';
 
+/** A {@link RunInfo} whose times are milliseconds since the epoch. */
+type RunInfoInMs = { readonly [K in keyof RunInfo]: RunInfo[K] extends Date ? number : RunInfo[K] };
+
 /**
  * The argument of a job method: which run this is, and how to know that it must stop. It may be destructured.
  *
@@ -30,28 +33,35 @@ export abstract class JobRun implements RunInfo {
    * let it refuse smaller tokens. Nothing else stops a process that was suspended between its last check and its write.
    */
   readonly fencingToken: number;
+  /** In milliseconds since the epoch: the dates of most runs are never read. */
+  readonly #scheduledAt: number;
+  readonly #startedAt: number;
   #wasRefused = false;
 
   /** Runs are made by the library. @internal */
-  constructor(
-    /** What observers get. @internal */
-    readonly info: RunInfo,
-  ) {
-    this.job = info.job;
-    this.kind = info.kind;
-    this.cause = info.cause;
-    this.fencingToken = info.fencingToken;
+  constructor({ job, kind, cause, fencingToken, scheduledAt, startedAt }: RunInfoInMs) {
+    this.job = job;
+    this.kind = kind;
+    this.cause = cause;
+    this.fencingToken = fencingToken;
+    this.#scheduledAt = scheduledAt;
+    this.#startedAt = startedAt;
   }
 
   /** The slot or the occurrence, not the time the run began. For an interval or a trigger: when the run was due. */
   get scheduledAt(): Date {
-    // a copy: the job could change a Date that observers also get
-    return new Date(this.info.scheduledAt);
+    return new Date(this.#scheduledAt);
   }
 
   /** When the run began, by the wall clock of this replica. */
   get startedAt(): Date {
-    return new Date(this.info.startedAt);
+    return new Date(this.#startedAt);
+  }
+
+  /** As plain data. @internal */
+  toJSON(): RunInfo {
+    const { job, kind, cause, scheduledAt, startedAt, fencingToken } = this;
+    return { job, kind, cause, scheduledAt, startedAt, fencingToken };
   }
 
   /**

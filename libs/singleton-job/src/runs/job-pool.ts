@@ -98,10 +98,11 @@ export class JobPool {
     const endAt = clock.now() + this.options.shutdownTimeoutMs;
     const abortAt = endAt - RELEASE_MS - ABORT_MS;
     const report = clock.setTimer(Math.min(REPORT_STOP_MS, (abortAt - clock.now()) / 2), () => {
-      for (const { info, elapsedMs, abortCode } of runners.flatMap(({ runs }) => runs.inFlight ?? [])) {
+      for (const run of runners.flatMap(({ runs }) => runs.inFlight ?? [])) {
+        const { durationMs: elapsedMs, abortCode } = run;
         // a timer may be late: the signal fires next
         const abortInMs = abortCode === undefined ? Math.max(abortAt - clock.now(), 1) : 0;
-        notify('shutdownDelayed', { ...info, elapsedMs, abortInMs });
+        notify('shutdownDelayed', { ...run.toJSON(), elapsedMs, abortInMs });
       }
     });
     const untilEnded = (atMs: number, isMeant: (runner: JobRunner) => boolean = Boolean): Promise<void> => {

@@ -14,9 +14,10 @@ export async function perform(job: Job, run: JobRun): Promise<unknown> {
 }
 
 /** The same for what the method has returned. */
-export function finish(returned: unknown, job: Job, run: JobRun): unknown {
-  if (isObservable(returned)) return completed(returned, run.signal);
-  return refuseUndone(returned, `the method of job '${job.name}'`);
+export async function finish(returned: unknown, job: Job, run: JobRun): Promise<unknown> {
+  if (!isObservable(returned)) return refuseUndone(returned, `the method of job '${job.name}'`);
+  await completed(returned, run.signal);
+  return undefined;
 }
 
 function completed(observable: Observable, signal: AbortSignal): Promise<void> {

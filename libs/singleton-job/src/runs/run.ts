@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { describeError, MAX_ERROR_LENGTH } from '../base/errors/message-of.js';
-import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
+import { LeaseLostError, type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { type Notify } from '../base/events/events.js';
 import { type RunInfo } from '../base/events/run-info.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
@@ -12,7 +12,7 @@ import { type Replica } from '../leadership/replica.js';
 import { type TermHandle } from '../leadership/term.js';
 import { replicaOf } from '../store/lease-id.js';
 import { intercept } from './intercept.js';
-import { finish, perform } from './perform.js';
+import { perform } from './perform.js';
 
 /** A run of `@WhileLeader` that has not ended so long after its signal is reported. */
 const SETTLE_LIMIT_MS = 10_000;
@@ -51,7 +51,10 @@ export function runRecordOf(term: TermHandle, more: Pick<RunRecord, 'crashes' | 
   return { startedAt: term.storeNow(), by, ...(occurrence !== undefined && { occurrence }), ...more };
 }
 
-/** One run, from its start until the method has ended, also if it ignores its signal. The method gets it. */
+/**
+ * One run, from its start until the method has ended, also if it ignores its signal. The method gets it, and so do
+ * observers of the library: others get a copy.
+ */
 export class Run extends JobRun {
   readonly missed: JobRun['missed'];
   /** How its method ended. Undefined: it has not. */
@@ -63,7 +66,6 @@ export class Run extends JobRun {
   /** Why the signal has fired. Undefined: it has not. */
   abortCode: RunAbortCode | undefined;
   readonly #parts: RunnerParts;
-  readonly #onEnd: (run: Run) => void;
   readonly #term: TermHandle;
   /** What the record of the job gets of it. */
   readonly #record: RunRecord;
@@ -76,25 +78,19 @@ export class Run extends JobRun {
   /** How often it was reported as slow: once, and once more after its abort. */
   #slowReports = 0;
 
-  constructor(
-    parts: RunnerParts,
-    { term, cause, scheduledAt, record, crashes, missed = null }: RunStart,
-    /** Called when it has ended. */
-    onEnd: (run: Run) => void,
-  ) {
+  constructor(parts: RunnerParts, { term, cause, scheduledAt, record, crashes, missed = null }: RunStart) {
     const { job, clock } = parts;
     const startedMs = clock.now();
     super({
       job: job.name,
       kind: job.schedule.kind,
       cause,
-      scheduledAt: new Date(scheduledAt),
-      startedAt: new Date(clock.wallNow(startedMs)),
+      scheduledAt,
+      startedAt: clock.wallNow(startedMs),
       fencingToken: term.fencingToken,
     });
     this.missed = missed;
     this.#parts = parts;
-    this.#onEnd = onEnd;
     this.#term = term;
     this.#record = record ?? runRecordOf(term, crashes === undefined ? {} : { crashes });
     this.#isWritten = record !== undefined;
@@ -114,7 +110,7 @@ export class Run extends JobRun {
 
   get previousScheduledAt(): Date | null {
     const { schedule } = this.#parts.job;
-    const previous = schedule.kind === 'cron' ? schedule.latest(this.info.scheduledAt.getTime() - 1) : undefined;
+    const previous = schedule.kind === 'cron' ? schedule.latest(this.scheduledAt.getTime() - 1) : undefined;
     return previous === undefined ? null : new Date(previous);
   }
 
@@ -126,9 +122,18 @@ export class Run extends JobRun {
     return this.#term.isValid();
   }
 
-  /** How long the run has taken so far, in milliseconds. */
-  get elapsedMs(): number {
+  /** How long it took, in milliseconds, or has taken so far. */
+  get durationMs(): number {
     return (this.endedAtMs ?? this.clock.now()) - this.#startedMs;
+  }
+
+  override toJSON(): RunInfo {
+    return this.outcome === undefined ? super.toJSON() : this.#ended();
+  }
+
+  /** What observers get of it that ended. */
+  #ended(): RunInfo & { readonly durationMs: number } {
+    return { ...super.toJSON(), durationMs: this.durationMs };
   }
 
   /** Fires the signal of the run; only the first reason counts. */
@@ -144,54 +149,53 @@ export class Run extends JobRun {
     if (this.abortCode !== undefined) this.#aborting?.abort(new RunAbortedError(this.job, this.abortCode));
   }
 
-  /** Calls the method. Resolves when it has ended, and never rejects. */
-  async begin(): Promise<void> {
+  /** Calls the method, unless the lease has ended. Settles as it does. */
+  begin(): Promise<unknown> {
     const { job, clock, notify, interceptors } = this.#parts;
-    notify('runStarted', this.info);
+    notify('runStarted', this);
     if (job.timeoutMs !== undefined) this.#timeout = clock.setTimer(job.timeoutMs, this.abort.bind(this, 'TIMEOUT'));
     try {
-      // the lease may have ended while observers of runStarted were called
-      this.assertLeader();
+      // it may have ended while observers of runStarted were called
+      if (!this.isValid()) throw new LeaseLostError(job.name);
       this.wasCalled = true;
-      if (interceptors.length > 0) await intercept(interceptors, this, perform.bind(undefined, job));
-      else {
-        const returned = await job.invoke(this);
-        // most jobs return nothing: no second promise for them
-        if (returned !== undefined) await finish(returned, job, this);
-      }
-      this.#succeed();
-    } catch (thrown: unknown) {
-      this.#fail(thrown ?? new Error(`${job.location} threw ${String(thrown)}: throw an Error, which has a stack`));
+      const isPlain = interceptors.length === 0;
+      return Promise.resolve(isPlain ? job.invoke(this) : intercept(interceptors, this, perform.bind(undefined, job)));
+    } catch (thrown) {
+      const error = thrown as Error;
+      return Promise.reject(error);
     }
-    this.#timeout?.cancel();
-    this.#onEnd(this);
   }
 
-  #succeed(): void {
+  /** The method has ended. */
+  succeed(): void {
+    this.#end('succeeded');
     const { abortCode } = this;
-    const ended = this.#end('succeeded');
-    this.#parts.notify('runSucceeded', abortCode === undefined ? ended : { ...ended, abortCode });
+    this.#parts.notify('runSucceeded', abortCode === undefined ? this : { ...this.#ended(), abortCode });
   }
 
-  #fail(error: unknown): void {
+  /** The method threw, or was not called. */
+  fail(error: unknown): void {
     const { notify } = this.#parts;
     // the clocks show the deadline before a timer can fire the signal
-    if (this.wasRefused) this.abort('LEASE_LOST');
+    if (this.wasRefused || !this.wasCalled) this.abort('LEASE_LOST');
+    const { abortCode: code } = this;
+    if (code === undefined) {
+      this.#end('failed', { error: describeError(error, MAX_ERROR_LENGTH) });
+      notify('runFailed', { ...this.#ended(), error });
+      return;
+    }
     // a job that rejects after its signal fired was cancelled and did not fail
-    if (this.abortCode !== undefined) notify('runCancelled', { ...this.#end('cancelled'), code: this.abortCode });
-    else notify('runFailed', { ...this.#end('failed', { error: describeError(error, MAX_ERROR_LENGTH) }), error });
+    this.#end('cancelled');
+    notify('runCancelled', { ...this.#ended(), code });
   }
 
-  /**
-   * Writes the end, and returns what observers get of it. No literal of each run begins with a spread and adds to it:
-   * V8 gives each such object hidden classes of its own, and frees them late.
-   */
-  #end(outcome: Exclude<RunRecord['outcome'], undefined>, error?: Pick<RunRecord, 'error'>) {
+  #end(outcome: Exclude<RunRecord['outcome'], undefined>, error?: Pick<RunRecord, 'error'>): void {
+    this.#timeout?.cancel();
     this.outcome = outcome;
     this.endedAtMs = this.clock.now();
+    // what is kept of the last run is not what its listeners hold
+    this.#aborting = undefined;
     this.#write({ endedAt: this.#term.storeNowAtMost(), outcome, ...error, ...this.#record });
-    const { job, kind, cause, scheduledAt, startedAt, fencingToken } = this.info;
-    return { job, kind, cause, scheduledAt, startedAt, fencingToken, durationMs: this.elapsedMs };
   }
 
   #write(record: RunRecord): void {
@@ -209,7 +213,7 @@ export class Run extends JobRun {
    */
   checkProgress(): void {
     const { notify, job, clock } = this.#parts;
-    const { info, elapsedMs, abortCode } = this;
+    const { durationMs: elapsedMs, abortCode } = this;
     if (!this.#isWritten && abortCode === undefined && elapsedMs >= WRITTEN_AFTER_MS) {
       this.#isWritten = true;
       this.#write(this.#record);
@@ -222,6 +226,6 @@ export class Run extends JobRun {
     const reports = abortCode === undefined ? 1 : 2;
     if (this.#slowReports >= reports) return;
     this.#slowReports = reports;
-    notify('runSlow', { ...info, elapsedMs, warnAfterMs, ...(abortCode !== undefined && { abortCode }) });
+    notify('runSlow', { ...this.toJSON(), elapsedMs, warnAfterMs, ...(abortCode !== undefined && { abortCode }) });
   }
 }

@@ -4,6 +4,7 @@ import { type RunInContext } from '../commands/caller-context.js';
 import { type LeaderFields } from '../leadership/record.js';
 import { type TermHandle } from '../leadership/term.js';
 import { HEALTHY_RUN_MS } from './inheritance.js';
+import { finish } from './perform.js';
 import { Run, type RunnerParts, type RunStart } from './run.js';
 
 /** The runs of a job: one at a time. */
@@ -40,10 +41,10 @@ export class SingleFlight {
   }
 
   /** Ends {@link reserve}. A run that starts is started before: a job that nothing runs of may be released. */
-  readonly free = (): void => {
+  free(): void {
     this.#isReserved = false;
     this.#settle();
-  };
+  }
 
   /**
    * Writes that a run is about to start. Resolves to whether it may. If not, the next leader reports what the record
@@ -60,23 +61,45 @@ export class SingleFlight {
 
   /** Starts a run, in an async context of its own. None may be in flight. */
   start(start: RunStart, context: RunInContext = detached): void {
-    this.inFlight = new Run(this.parts, start, this.#ended);
+    this.inFlight = new Run(this.parts, start);
     context(this.#begin);
   }
 
+  // fields, so that no run makes functions of its own
+
   readonly #begin = (): void => {
-    void this.inFlight?.begin();
+    this.inFlight?.begin().then(this.#returned, this.#threw);
   };
 
-  readonly #ended = (run: Run): void => {
+  readonly #returned = (returned: unknown): void => {
+    const run = this.inFlight;
+    if (run === undefined) return;
+    // most jobs return nothing
+    if (returned === undefined) this.#succeeded();
+    else finish(returned, this.parts.job, run).then(this.#succeeded, this.#threw);
+  };
+
+  readonly #succeeded = (): void => {
+    this.inFlight?.succeed();
+    this.#ended();
+  };
+
+  readonly #threw = (thrown: unknown): void => {
+    const { location } = this.parts.job;
+    this.inFlight?.fail(thrown ?? new Error(`${location} threw ${String(thrown)}: throw an Error, which has a stack`));
+    this.#ended();
+  };
+
+  #ended(): void {
+    const run = this.inFlight;
     this.inFlight = undefined;
-    if (run.wasCalled && run.endedAtMs !== undefined) {
+    if (run?.wasCalled === true && run.endedAtMs !== undefined) {
       this.endedAtMs = run.endedAtMs;
-      if (run.outcome === 'failed') this.failures = run.elapsedMs < HEALTHY_RUN_MS ? this.failures + 1 : 1;
+      if (run.outcome === 'failed') this.failures = run.durationMs < HEALTHY_RUN_MS ? this.failures + 1 : 1;
       else if (run.abortCode === undefined) this.failures = 0;
     }
     this.#settle();
-  };
+  }
 
   #settle(): void {
     if (this.isBusy) return;

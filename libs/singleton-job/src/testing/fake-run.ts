@@ -44,7 +44,7 @@ export class FakeRun extends JobRun {
     previousScheduledAt = null,
     clock,
   }: FakeRunOptions = {}) {
-    super({ job, kind, cause, scheduledAt, startedAt, fencingToken });
+    super({ job, kind, cause, scheduledAt: scheduledAt.getTime(), startedAt: startedAt.getTime(), fencingToken });
     const own = this.#controller.signal;
     this.signal = signal === undefined ? own : AbortSignal.any([own, signal]);
     this.missed = missed;

@@ -62,7 +62,9 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** A copy, because an observer could write to properties and dates at run time. Errors are not copied. */
-function ownCopy<T extends object>(payload: T): T {
+function ownCopy<T extends object & { readonly toJSON?: () => unknown }>(payload: T): T {
+  // a run
+  if (payload.toJSON !== undefined) return payload.toJSON() as T;
   return Object.fromEntries(Object.entries(payload).map(([key, value]) => [key, ownDate(value)])) as T;
 }
 
