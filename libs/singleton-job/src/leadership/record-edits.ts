@@ -32,21 +32,24 @@ export interface EditLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
+interface OpenEdit {
+  readonly edit: RecordEdit;
+  /** It decides by answers of a later sequence. */
+  readonly since: number;
+  /** Its caller waits until then, by the monotonic clock. */
+  readonly cancelAt: number;
+  readonly close: (isDone: boolean) => void;
+}
+
 /** The edits of one record under way. */
 export class RecordEdits {
-  /**
-   * Each decides by answers of a later sequence than `since`. Its caller waits until `cancelAt`, by the monotonic
-   * clock.
-   */
-  readonly #open = new Map<
-    RecordEdit,
-    { readonly since: number; readonly cancelAt: number; readonly close: (isDone: boolean) => void }
-  >();
+  /** No map: most records never have one. */
+  #open: readonly OpenEdit[] = [];
 
   constructor(private readonly context: { readonly clock: Clock; readonly storeView: StoreView }) {}
 
   get areOpen(): boolean {
-    return this.#open.size > 0;
+    return this.#open.length > 0;
   }
 
   /** Resolves to whether the record has shown it in time. */
@@ -55,13 +58,14 @@ export class RecordEdits {
     const closing = new AbortController();
     let wasDone = false;
     const close = (isDone: boolean): void => {
-      this.#open.delete(edit);
-      wasDone = isDone;
+      this.#open = this.#open.filter((one) => one !== open);
+      wasDone ||= isDone;
       closing.abort();
     };
-    this.#open.set(edit, { since, cancelAt: clock.now() + limitMs, close });
+    const open = { edit, since, cancelAt: clock.now() + limitMs, close };
+    this.#open = [...this.#open, open];
     await sleep(clock, limitMs, closing.signal, ...[signal ?? []].flat());
-    this.#open.delete(edit);
+    close(false);
     return wasDone;
   }
 
@@ -69,7 +73,7 @@ export class RecordEdits {
   reconcile(record: ObservedRecord, sequence: number, mayWrite: boolean): RecordChange | undefined {
     const { clock, storeView } = this.context;
     const { value = {}, revision, isUnreadable = false } = record;
-    for (const [edit, { since, cancelAt, close }] of this.#open) {
+    for (const { edit, since, cancelAt, close } of this.#open) {
       if (sequence < since) continue;
       const isDone = !isUnreadable && edit.isDone(value, revision);
       // what cannot be read shows nothing, and will not
@@ -90,6 +94,6 @@ export class RecordEdits {
 
   /** The process ends. */
   cancelAll(): void {
-    for (const { close } of this.#open.values()) close(false);
+    for (const { close } of this.#open) close(false);
   }
 }

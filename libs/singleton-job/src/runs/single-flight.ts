@@ -15,7 +15,7 @@ export class SingleFlight {
   #isReserved = false;
   /** What {@link whenIdle} has returned while it is busy, and what resolves it. */
   #idle: Promise<void> | undefined;
-  #resolveIdle = (): void => undefined;
+  #resolveIdle: (() => void) | undefined;
   /** When the latest run ended, monotonic; -Infinity while none has. */
   endedAtMs = -Infinity;
   /** How many runs in a row have thrown. One that lasted 30 s or longer before it threw is the first of its row. */
@@ -103,8 +103,8 @@ export class SingleFlight {
 
   #settle(): void {
     if (this.isBusy) return;
-    this.#resolveIdle();
-    this.#idle = undefined;
+    this.#resolveIdle?.();
+    this.#resolveIdle = this.#idle = undefined;
   }
 
   /** Aborts the run in flight. No other run starts. */
