@@ -235,7 +235,7 @@ export class Rules {
     this.#checkHandOver(term.name, known);
     this.#passedOver.delete(term.holder);
     this.world.say(process.id, 'LEADS', term.name, term.holder, 'token', term.fencingToken);
-    term.signal.addEventListener('abort', () => {
+    term.whenOver(() => {
       if (!process.isOver) this.#ended(led);
     });
     this.#checkOverlap(term.name);

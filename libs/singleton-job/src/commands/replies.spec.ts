@@ -20,21 +20,20 @@ function setup({ found, storeTime = 1_000 }: { found?: Command; storeTime?: numb
     view.observe({ time, incarnation, leases: new Map(), records: [] }, instant(clock));
   };
   at(storeTime);
-  const ending = new AbortController();
-  const told = { fate: 'waits', fields: {} as LeaderFields };
+  const told = { fate: 'waits', fields: {} as LeaderFields, end: (): void => undefined };
   const term = {
     holder: HOLDER,
     predecessor: { record: { command: found } },
     release: undefined as object | undefined,
     set: (fields: LeaderFields) => (told.fields = fields),
-    signal: ending.signal,
+    whenOver: (act: () => void) => (told.end = act),
   };
   const replies = new Replies(term as never, view, (one) => {
     if (one.action !== 'trigger') return { ...one, outcome: 'stepped-down' };
     const settle = (isShown: boolean) => (told.fate = isShown ? 'runs' : 'is cancelled');
     return { ...one, outcome: 'started', fields: { run }, settle };
   });
-  return { at, ending, replies, term, told };
+  return { at, replies, term, told };
 }
 
 describe('a command whose reply is written', () => {
@@ -64,9 +63,9 @@ describe('a command whose reply is written', () => {
   });
 
   it('is cancelled when the term ends', () => {
-    const { ending, replies, told } = setup();
+    const { replies, told } = setup();
     replies.next(command);
-    ending.abort();
+    told.end();
     expect(told.fate).toBe('is cancelled');
   });
 });

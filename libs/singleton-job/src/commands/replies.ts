@@ -1,4 +1,3 @@
-import { onAbort } from '../base/time/sleep.js';
 import { MAX_EDIT_MS } from '../leadership/record-edits.js';
 import { type Command, contains, type JobRecord, type Reply } from '../leadership/record.js';
 import { type StoreView } from '../leadership/store-view.js';
@@ -29,12 +28,12 @@ export class Replies {
   ignored: readonly (string | undefined)[];
 
   constructor(
-    private readonly term: Pick<TermHandle, 'holder' | 'predecessor' | 'release' | 'set' | 'signal'>,
+    private readonly term: Pick<TermHandle, 'holder' | 'predecessor' | 'release' | 'set' | 'whenOver'>,
     private readonly storeView: StoreView,
     private readonly replyTo: (command: Command) => Reply,
   ) {
     this.ignored = [term.predecessor.record?.command?.id];
-    onAbort(term.signal, () => this.pending?.settle?.(false));
+    term.whenOver(() => this.pending?.settle?.(false));
   }
 
   /** The record as it is, before anything else is written: does what it shows the reply to. */

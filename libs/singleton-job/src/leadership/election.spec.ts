@@ -18,12 +18,12 @@ describe('a leader', () => {
 
   it('that is cut off stops leading before another takes over, when its lease has ended', async () => {
     const [a] = await world.leaderAndFollower();
-    const { signal } = a.job.term;
+    const { term } = a.job;
     a.store.outcome = () => 'STORE_UNREACHABLE';
     await world.clock.advance(8_899);
-    expect(signal.aborted).toBe(false);
+    expect(term.end).toBeUndefined();
     await world.clock.advance(10_000);
-    expect(signal.aborted).toBe(true);
+    expect(term.end).toBe('expired');
     expect(world.story).toEqual(['9000 a lost job: expired', '10000 b gained job: lease-ended']);
   });
 

@@ -41,15 +41,15 @@ interface Save {
 }
 
 /**
- * A term, as its candidate sees it: a run starts only while `isValid()`, and `signal` aborts it. The rest is between
- * the term and its election.
+ * A term, as its candidate sees it: a run starts only while `isValid()`, and is aborted when the term is over. The rest
+ * is between the term and its election.
  */
 export type TermHandle = Readonly<
   Pick<
     Term,
     | ('name' | 'holder' | 'fencingToken' | 'predecessor' | 'fields' | 'set' | 'claim' | 'save')
     | ('isValid' | 'untilValid' | 'startedAt' | 'storeNow' | 'storeNowAtMost' | 'deadline')
-    | ('signal' | 'release' | 'end')
+    | ('whenOver' | 'release' | 'end')
   >
 >;
 
@@ -83,9 +83,8 @@ export class Term implements TermFacts {
   release: Release | undefined;
   /** How it ended. Undefined until then. */
   end: TermEnd | undefined;
-  readonly #ending = new AbortController();
-  /** Aborts when the term is over, for any reason. */
-  readonly signal: AbortSignal;
+  /** What {@link whenOver} has got. */
+  #endings: readonly (() => void)[] = [];
   /**
    * Callers of {@link claim} and {@link save}, until the record shows their fields. While there is one, a write is due
    * at once.
@@ -107,7 +106,6 @@ export class Term implements TermFacts {
     this.fields = fields;
     this.lease = lease;
     this.startedAt = instant(context.clock);
-    this.signal = this.#ending.signal;
   }
 
   // ---- What its candidate asks
@@ -149,6 +147,12 @@ export class Term implements TermFacts {
     while (this.end === undefined && !this.isValid()) {
       await new Promise<void>((resolve) => this.#waiters.push(resolve));
     }
+  }
+
+  /** Calls `act` when the term is over, for any reason: now, if it is. */
+  whenOver(act: () => void): void {
+    if (this.end === undefined) this.#endings = [...this.#endings, act];
+    else act();
   }
 
   /** Fields that the record gets within 10 s, in one request with those of all terms. */
@@ -270,6 +274,6 @@ export class Term implements TermFacts {
     for (const { settle } of this.#saves) settle(false);
     this.#saves = [];
     this.syncAnswered();
-    this.#ending.abort();
+    for (const act of this.#endings) act();
   }
 }

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { onAbort } from '../base/time/sleep.js';
 import { labelOf } from '../leadership/record.js';
 import { type TermHandle } from '../leadership/term.js';
 import { LockLostError } from './lock.errors.js';
@@ -29,7 +28,7 @@ export class LockHandle implements AsyncDisposable {
     this.#release = release;
     // the holder may wait for many things at once, and Node 20 would warn about a leak
     setMaxListeners(0, this.#loss.signal);
-    onAbort(term.signal, this.#lose.bind(this, 'may be held by another holder now'));
+    term.whenOver(this.#lose.bind(this, 'may be held by another holder now'));
   }
 
   /**
@@ -64,7 +63,7 @@ export class LockHandle implements AsyncDisposable {
   /** Fires the signal, because the application stops. Resolves when the term is over. @internal */
   abort(): Promise<void> {
     this.#lose('is released, because the application stops');
-    return new Promise((resolve) => void onAbort(this.#term.signal, resolve));
+    return new Promise(this.#term.whenOver.bind(this.#term));
   }
 
   #lose(why: string): void {

@@ -15,7 +15,7 @@ describe('A lock that is granted', () => {
       options: resolveOptions({ projectName: 'test', store }),
       replica,
     });
-    const facts = { name: lock.name, signal: new AbortController().signal, deadline: { now: 9_000 } };
+    const facts = { name: lock.name, whenOver: () => undefined, deadline: { now: 9_000 } };
     const term = (end: () => TermHandle['end']) =>
       Object.defineProperty({ ...facts }, 'end', { get: end }) as object as TermHandle;
     return { lock, term };

@@ -2,7 +2,6 @@ import { type Reason } from '../base/events/events.js';
 import { runnerFailed } from '../base/events/warnings.js';
 import { backoffMs } from '../base/time/backoff.js';
 import { type Timer } from '../base/time/clock.js';
-import { onAbort } from '../base/time/sleep.js';
 import { contextOf } from '../commands/caller-context.js';
 import { Replies } from '../commands/replies.js';
 import { type Candidate } from '../leadership/candidate.js';
@@ -35,19 +34,19 @@ export class JobRunner implements Candidate {
   /** To commands in the present term. Undefined: it has not led yet. */
   replies: Replies | undefined;
   #initialDelay: Timer | undefined;
-  /** Ends the ticks of the present term: with a reason if it is a release. Undefined: nothing of a term runs. */
-  #quit: AbortController | undefined;
+  /** By which the ticks of the present term wait. Undefined: nothing of a term runs. */
+  #sleeper: Sleeper | undefined;
   #failures = 0;
 
   constructor(
     private readonly parts: RunnerParts,
-    /** Called when a term begins, with its signal. */
-    private readonly watch: (signal: AbortSignal) => void,
+    /** Called when a term begins. */
+    private readonly watch: (term: TermHandle) => void,
   ) {}
 
   /** Nothing of a term runs. */
   get isIdle(): boolean {
-    return this.#quit === undefined;
+    return this.#sleeper === undefined;
   }
 
   /** Begins to compete, after the `initialDelay` of the job. */
@@ -75,20 +74,26 @@ export class JobRunner implements Candidate {
    * a release lets it finish.
    */
   lead(term: TermHandle): void {
-    const quit = new AbortController();
-    this.#quit = quit;
+    const sleeper = new Sleeper(this.parts.clock);
+    this.#sleeper = sleeper;
     const { storeView } = this.parts.replica.context;
     this.replies = new Replies(term, storeView, (command) => this.#replyTo(term, command));
-    this.watch(term.signal);
-    onAbort(term.signal, () => {
+    this.watch(term);
+    term.whenOver(() => {
       this.runs.inFlight?.abort('LEASE_LOST');
-      quit.abort();
+      sleeper.end();
     });
-    void this.#tick(term, quit.signal);
+    void this.#tick(term, sleeper);
   }
 
   drain(reason: Reason<'leadershipReleased'>): void {
-    this.#quit?.abort(reason);
+    this.#sleeper?.end();
+    this.#abortWhileLeader(reason);
+  }
+
+  /** Its run lasts as long as the leadership. A lost lease has aborted it before. */
+  #abortWhileLeader(reason: Reason<'leadershipReleased'>): void {
+    if (this.job.schedule.kind === 'while-leader') this.runs.inFlight?.abort(abortCodeOf(reason));
   }
 
   #replyTo(term: TermHandle, command: Command): Reply {
@@ -104,28 +109,27 @@ export class JobRunner implements Candidate {
   #trigger(term: TermHandle, command: Command): Reply {
     const { runs } = this;
     if (runs.isBusy) return { ...command, outcome: 'running' };
-    if (this.#quit?.signal.aborted !== false || runs.isClosed || !term.isValid())
+    if (this.#sleeper?.isOver !== false || runs.isClosed || !term.isValid())
       return { ...command, outcome: 'lease-unconfirmed' };
     const record = runRecordOf(term);
     runs.reserve();
     const settle = (isShown: boolean): void => {
       const scheduledAt = this.parts.clock.wallNow();
-      const quit = this.#quit?.signal;
       if (isShown && term.isValid() && !runs.isClosed)
         runs.start({ term, record, scheduledAt, cause: 'trigger' }, contextOf(command.id));
       // the record shows its start, and its caller may wait for its end
       else if (isShown) void term.save({ run: { ...record, endedAt: record.startedAt, outcome: 'cancelled' } });
       // a drain that came before has aborted nothing
-      if (this.job.schedule.kind === 'while-leader' && quit?.aborted === true) runs.inFlight?.abort(abortCodeOf(quit));
+      if (term.release !== undefined) this.#abortWhileLeader(term.release.reason);
       runs.free();
     };
     return { ...command, outcome: 'started', fields: { run: record }, settle };
   }
 
   /** Never rejects. */
-  async #tick(term: TermHandle, quit: AbortSignal): Promise<void> {
+  async #tick(term: TermHandle, sleeper: Sleeper): Promise<void> {
     const { runs } = this;
-    const { job, clock, notify } = this.parts;
+    const { job, notify } = this.parts;
     const { run } = term.predecessor.fields;
     if (run !== undefined && run.endedAt === undefined) {
       notify('runInterrupted', { job: job.name, startedAt: new Date(run.startedAt), by: run.by });
@@ -134,9 +138,8 @@ export class JobRunner implements Candidate {
     }
     const stepDown: Election['stepDown'] = (why, standBackMs) => this.election?.stepDown(why, standBackMs);
     try {
-      const sleeper = new Sleeper(clock, quit);
       await tickLoop({ ...this.parts, term, runs, stepDown, sleeper });
-      if (!quit.aborted) throw new Error(`the runner of job '${job.name}' ended before its term`);
+      if (!sleeper.isOver) throw new Error(`the runner of job '${job.name}' ended before its term`);
       this.#failures = 0;
     } catch (error: unknown) {
       this.#failures += 1;
@@ -145,7 +148,7 @@ export class JobRunner implements Candidate {
       stepDown('runner-failed', backoffMs(STAND_BACK_MS, this.#failures));
     }
     await runs.whenIdle();
-    this.#quit = undefined;
+    this.#sleeper = undefined;
     this.election?.enqueue();
   }
 }

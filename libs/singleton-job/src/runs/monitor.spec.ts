@@ -38,14 +38,14 @@ describe('The monitor', () => {
       () => [],
       () => clock.now() / 2,
     );
-    const [term, other] = [new AbortController(), new AbortController()];
-    for (const { signal } of [term, other]) monitor.watch(signal);
+    const ends: (() => void)[] = [];
+    for (let term = 0; term < 2; term++) monitor.watch({ whenOver: (act) => ends.push(act) });
     now.mockReturnValue(12_000);
-    term.abort();
+    ends[0]?.();
     expect(notify.mock.calls).toEqual([['eventLoopBlocked', { blockedMs: 11_750, cpuMs: 6_000, jobs: [] }]]);
     timers[0]?.();
     now.mockReturnValue(24_000);
-    other.abort();
+    ends[1]?.();
     expect(notify).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,5 +1,6 @@
 import { type Notify } from '../base/events/events.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
+import { type TermHandle } from '../leadership/term.js';
 import { type JobRunner } from './job-runner.js';
 
 const LOOK_EVERY_MS = 250;
@@ -30,11 +31,11 @@ export class Monitor {
     private readonly cpuMs = cpuOfProcess,
   ) {}
 
-  /** A term begins, and `signal` aborts when it ends. Looks until nothing of any term runs. */
-  readonly watch = (signal: AbortSignal): void => {
+  /** A term begins. Looks until nothing of any term runs. */
+  readonly watch = (term: Pick<TermHandle, 'whenOver'>): void => {
     if (this.#timer === undefined) this.#arm();
     // after a block the term may end before the timer fires, and its end must not be reported without the cause
-    signal.addEventListener('abort', this.#look, { once: true });
+    term.whenOver(this.#look);
   };
 
   stop(): void {

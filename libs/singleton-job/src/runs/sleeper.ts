@@ -7,8 +7,7 @@ import { type Clock, type Timer } from '../base/time/clock.js';
 const MAX_SLEEP_MS = 30_000;
 
 /**
- * Sleeps for a time, until a promise resolves, or until the end of its signal, whichever comes first. All its sleeps,
- * one after the other, share one listener on the signal.
+ * Sleeps for a time, until a promise resolves, or until its {@link end}, whichever comes first.
  */
 export class Sleeper {
   #timer: Timer | undefined;
@@ -16,22 +15,20 @@ export class Sleeper {
   /** When the sleep under way ends, by the monotonic clock. */
   #dueMs = 0;
   #until: Promise<unknown> | undefined;
-  /** Whether the signal has aborted. A loop reads it at each turn, where `signal.aborted` is slow. */
-  isOver = this.signal.aborted;
+  /** Whether it sleeps no more. */
+  isOver = false;
 
-  constructor(
-    private readonly clock: Clock,
-    readonly signal: AbortSignal,
-  ) {
-    signal.addEventListener('abort', () => {
-      this.isOver = true;
-      this.#wake();
-    });
+  constructor(private readonly clock: Clock) {}
+
+  /** Ends the sleep under way. It sleeps no more. */
+  end(): void {
+    this.isOver = true;
+    this.#wake();
   }
 
   /**
-   * Resolves after `delayMs` and never before, or after 30 s if it is more, unless `until` resolves or the signal
-   * aborts. The caller checks which of them it was: the `until` of an earlier sleep can end a later one too. An `until`
+   * Resolves after `delayMs` and never before, or after 30 s if it is more, unless `until` resolves or {@link end} is
+   * called. The caller checks which of them it was: the `until` of an earlier sleep can end a later one too. An `until`
    * that has resolved during an earlier sleep does not end this one, so the caller checks that right before.
    */
   sleep(delayMs: number, until?: Promise<unknown>): Promise<void> {

@@ -9,10 +9,7 @@ export interface TickLoopParts extends RunnerParts {
   readonly term: TermHandle;
   readonly runs: SingleFlight;
   readonly stepDown: Election['stepDown'];
-  /**
-   * Its signal aborts when the term ends, and when it is being released: then with a `Reason<'leadershipReleased'>`. No
-   * tick is fired after that.
-   */
+  /** It is over when the term ends, or is being released. No tick is fired after that. */
   readonly sleeper: Sleeper;
 }
 

@@ -1,6 +1,6 @@
+import { type Reason } from '../base/events/events.js';
 import { returnsAtOnce } from '../base/events/warnings.js';
 import { backoffMs } from '../base/time/backoff.js';
-import { onAbort } from '../base/time/sleep.js';
 import { type WhileLeaderSchedule } from '../schedule/schedule.js';
 import { crashesBefore } from './inheritance.js';
 import { runRecordOf } from './run.js';
@@ -13,7 +13,7 @@ const AT_ONCE_MS = 1_000;
 const RETURNS_UNTIL_WARNING = 3;
 
 /** Why a call ends whose leader releases the job. */
-export function abortCodeOf({ reason }: AbortSignal): 'SHUTDOWN' | 'STEPPED_DOWN' {
+export function abortCodeOf(reason: Reason<'leadershipReleased'>): 'SHUTDOWN' | 'STEPPED_DOWN' {
   return reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN';
 }
 
@@ -23,12 +23,7 @@ export function abortCodeOf({ reason }: AbortSignal): 'SHUTDOWN' | 'STEPPED_DOWN
  */
 export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: TickLoopParts): Promise<void> {
   const { clock, job, notify, sleeper, stepDown, term, runs } = parts;
-  const { signal } = sleeper;
   const delayMs = (failures: number): number => backoffMs(schedule.restartDelayMs, failures);
-  onAbort(signal, () => {
-    // a lost lease has aborted it before
-    runs.inFlight?.abort(abortCodeOf(signal));
-  });
   // a run of the last leader may have ended its process, and would end this one
   let crashes = crashesBefore(term.predecessor);
   const firstDueMs = term.startedAt.now + (crashes === 0 ? 0 : delayMs(crashes));
