@@ -151,7 +151,7 @@ export class Term implements TermFacts {
 
   /** Calls `act` when the term is over, for any reason: now, if it is. */
   whenOver(act: () => void): void {
-    if (this.end === undefined) this.#endings = [...this.#endings, act];
+    if (this.end === undefined) this.#endings = this.#endings.concat(act);
     else act();
   }
 

@@ -138,7 +138,7 @@ export class JobRunner implements Candidate {
     }
     const stepDown: Election['stepDown'] = (why, standBackMs) => this.election?.stepDown(why, standBackMs);
     try {
-      await tickLoop({ ...this.parts, term, runs, stepDown, sleeper });
+      await tickLoop({ term, runs, stepDown, sleeper, ...this.parts });
       if (!sleeper.isOver) throw new Error(`the runner of job '${job.name}' ended before its term`);
       this.#failures = 0;
     } catch (error: unknown) {
