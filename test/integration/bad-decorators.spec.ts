@@ -34,45 +34,46 @@ function mistakes(providers: Type[], options: Partial<SingletonJobOptions> = {})
   return problemsOf(startDisabled({ providers }, options));
 }
 
-type Row = readonly [mistake: string, decorator: Decorator];
+/** With one mistake each. */
+const WRONG: Readonly<Record<string, readonly Decorator[]>> = {
+  '@FixedRate': [
+    fixedRate(-5),
+    fixedRate(0),
+    FixedRate(5),
+    FixedRate('1s', { warnAfter: 8 }),
+    fixedRate('1s', { warnAfter: '-8s' }),
+    FixedRate('1s', { offset: '1s' }),
+    fixedRate('1s', { overlp: 'skip' }),
+    fixedRate('1s', 'price-tick'),
+    FixedRate('1s', { name: 'price tick' }),
+    fixedRate('1s', { enabled: 'false' }),
+    fixedRate('1s', { period: '2s' }),
+    fixedRate('1s', { misfireGrace: 0 }),
+  ],
+  '@Interval': [
+    interval('heartbeat'),
+    interval('1s', { firstRun: 'later' }),
+    interval('1s', { overlap: 'skip' }),
+    interval('1s', { timeZone: 'UTC' }),
+  ],
+  '@Cron': [
+    cron(new Date(0)),
+    cron(500),
+    cron(),
+    cron('61 * * * *'),
+    cron('* * * * *', { waitForCompletion: false }),
+    cron('* * * * *', { version: '2' }),
+    cron('* * * * *', { firstRun: 'now', version: 2 }),
+    cron('* * * * *', { only: true }),
+    cron('* * * * *', { offset: 5 }),
+  ],
+};
 
-const SCHEDULES: Row[] = [
-  ['a period below nothing', fixedRate(-5)],
-  ['a period of zero', fixedRate(0)],
-  ['seconds without a unit', FixedRate(5)],
-  ['seconds of a warning without a unit', FixedRate('1s', { warnAfter: 8 })],
-  ['a negative time of a warning', fixedRate('1s', { warnAfter: '-8s' })],
-  ['an offset of a whole period', FixedRate('1s', { offset: '1s' })],
-  ['a name without a delay', interval('heartbeat')],
-  ['a date', cron(new Date(0))],
-  ['milliseconds for an expression', cron(500)],
-  ['no expression', cron()],
-  ['an expression that cannot be used', cron('61 * * * *')],
-];
-
-const OPTIONS: Row[] = [
-  ['an unknown option', fixedRate('1s', { overlp: 'skip' })],
-  ['options that are none', fixedRate('1s', 'price-tick')],
-  ['a name with a space', FixedRate('1s', { name: 'price tick' })],
-  ['false as a string', fixedRate('1s', { enabled: 'false' })],
-  ['an option of another library', cron('* * * * *', { waitForCompletion: false })],
-  ['a version without firstRun', cron('* * * * *', { version: '2' })],
-  ['a version that is a number', cron('* * * * *', { firstRun: 'now', version: 2 })],
-  ['a first run at another time', interval('1s', { firstRun: 'later' })],
-  ['only that is no function', cron('* * * * *', { only: true })],
-  ['an offset of a cron job', cron('* * * * *', { offset: 5 })],
-  ['overlap of an interval', interval('1s', { overlap: 'skip' })],
-  ['a zone of an interval', interval('1s', { timeZone: 'UTC' })],
-  ['a period among the options', fixedRate('1s', { period: '2s' })],
-  ['a grace of a fixed rate', fixedRate('1s', { misfireGrace: 0 })],
-];
-
-describe('a decorator with one mistake keeps the application from starting and says', () => {
-  it.each([...SCHEDULES, ...OPTIONS])('what is wrong with %s, and the fix', async (_mistake, decorator) => {
-    const problems = await mistakes([jobWith(decorator)]);
-
-    expect(problems).toEqual([expect.stringMatching(/^Prices\.tick: /)]);
-    expect(problems).toMatchSnapshot();
+describe('a decorator with one mistake keeps the application from starting and says what is wrong and the fix', () => {
+  it.each(Object.entries(WRONG))('%s', async (_name, decorators) => {
+    const problems = await Promise.all(decorators.map((decorator) => mistakes([jobWith(decorator)])));
+    expect(problems).toEqual(decorators.map(() => [expect.stringMatching(/^Prices\.tick: /)]));
+    expect(problems.flat()).toMatchSnapshot();
   });
 });
 

@@ -78,7 +78,7 @@ describe('the jobs of an application are found in', () => {
     ['a controller', { controllers: [Health] }, ['Health.beat']],
     ['a provider with an alias, once', { providers: [Prices, { provide: 'ALIAS', useExisting: Prices }] }],
     [
-      'one instance under two tokens, once',
+      'one instance of two tokens, once',
       { providers: ['ONE', 'TWO'].map((provide) => ({ provide, useValue: PRICES })) },
     ],
     ['a class that one module lists twice, once', { providers: [Prices, Prices] }],
@@ -86,11 +86,7 @@ describe('the jobs of an application are found in', () => {
     ['a module that is imported in two places, once', { imports: [PricesModule, OtherModule] }],
     ['each class that inherits them', { providers: [Orders, Users] }, ['Orders.pull', 'Users.pull']],
     ['a provider with a getter, which is not read', { providers: [Lazy] }],
-    [
-      'no provider that is no object',
-      { providers: NO_OBJECTS.map((useValue, index) => ({ provide: String(index), useValue })) },
-      [],
-    ],
+    ['nothing else', { providers: NO_OBJECTS.map((useValue, index) => ({ provide: String(index), useValue })) }, []],
   ])('%s', async (_what, root, names = ['price-tick']) => {
     await using started = await startDisabled(root);
     expect(started.jobs().map(({ name }) => name)).toEqual(names);
@@ -169,7 +165,7 @@ describe('methods with decorators of @nestjs/schedule are named at the start', (
     ['as never run, with a ScheduleModule of its own', { ...all, imports: [class ScheduleModule {}] }],
     ['as run on every replica, with forRoot()', { ...all, imports: [forRoot] }],
     [
-      'as run on every replica, with forRootAsync()',
+      'as run on every replica, with forRootAsync',
       { ...all, imports: [ScheduleModule.forRootAsync({ useFactory: () => ({}) })] },
     ],
     ['where there is no job, as run on every replica', { providers: [Timers], imports: [forRoot] }],

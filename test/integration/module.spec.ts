@@ -63,10 +63,7 @@ describe('the module refuses', () => {
     ['to be imported without options', [SingletonJobModule]],
     ['a factory that returns no options', [SingletonJobModule.forRootAsync(nothing)]],
     ['a second forRoot() in one application', [SingletonJobModule.forRoot({ ...DISABLED }), SecondModule]],
-    [
-      'the class alone in a feature module, beside forRoot()',
-      [SingletonJobModule.forRoot({ ...DISABLED }), BareModule],
-    ],
+    ['the bare class in a feature module, beside forRoot()', [SingletonJobModule.forRoot({ ...DISABLED }), BareModule]],
   ])('%s', async (_what, imports) => {
     expect(await problemsOf(startApplication({ imports }))).toMatchSnapshot();
   });
