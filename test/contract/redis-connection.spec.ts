@@ -173,7 +173,7 @@ describe('a connection may be given as', () => {
       }),
     ],
     [
-      'a client that returns numbers as texts',
+      'a client with stringNumbers',
       5,
       () => new Redis(fixture.server.url, { lazyConnect: true, stringNumbers: true, db: 5 }),
     ],
@@ -257,11 +257,7 @@ const WRONG: readonly WrongConnection[] = [
     /self-signed certificate\. Check tls in/,
     ({ tlsPort }) => urlOf(tlsPort).replace('redis:', 'rediss:'),
   ],
-  [
-    'the URL of a node of a cluster',
-    /^This Redis is a cluster: write/,
-    ({ cluster }) => urlOf(cluster.nodes[0].server.port),
-  ],
+  ['the URL of one node', /^This Redis is a cluster: write/, ({ cluster }) => urlOf(cluster.nodes[0].server.port)],
   // the databases of a cluster of Valkey 9 have a number
   [
     'a database of a cluster',
@@ -279,26 +275,14 @@ const WRONG: readonly WrongConnection[] = [
     /The server that sentinels names is no Sentinel/,
     ({ plain }) => ({ sentinels: [at(plain.port)], name: 'mymaster', password: SECRET }),
   ],
-  [
-    'one server as the nodes of a cluster',
-    /This Redis is no cluster: write/,
-    ({ plain }) => ({ nodes: [urlOf(plain.port)] }),
-  ],
-  [
-    'a host that there is not',
-    /no-such-host\.invalid/,
-    () => ({ nodes: [`redis://app:${SECRET}@no-such-host.invalid`] }),
-  ],
+  ['one server as nodes', /This Redis is no cluster: write/, ({ plain }) => ({ nodes: [urlOf(plain.port)] })],
+  ['no such host', /no-such-host\.invalid/, () => ({ nodes: [`redis://app:${SECRET}@no-such-host.invalid`] })],
   ['a number of a database that there is not', /Redis has fewer databases/, ({ plain }) => `${plain.url}/99`],
-  [
-    'a database for a user who may not choose one',
-    /A database other than 0 needs \+select/,
-    ({ plain }) => `${urlOf(plain.port)}/1`,
-  ],
+  ['a database without the right', /A database other than 0 needs \+select/, ({ plain }) => `${urlOf(plain.port)}/1`],
   ['a wrong password', WRONG_PASSWORD, ({ plain }) => urlOf(plain.port, 'nobody')],
   ['a wrong password in RESP2', WRONG_PASSWORD, ({ plain }) => ({ ...at(plain.port), ...NOBODY, protocol: 2 })],
   [
-    'a wrong password of a cluster',
+    'a wrong one of a cluster',
     WRONG_PASSWORD,
     ({ cluster }) => ({ nodes: cluster.addresses, options: { redisOptions: NOBODY } }),
   ],

@@ -3,26 +3,18 @@ import { nextTimes, type NextTimesSchedule } from './next-times.js';
 
 const from = new Date('2027-01-01T00:00:00Z');
 const timesOf = (schedule: NextTimesSchedule, count = 2) =>
-  nextTimes(schedule, { count, from }).map((time) => time.toISOString().slice(0, 19));
+  nextTimes(schedule, { count, from }).map((time) => time.toISOString().slice(5, 19));
 
 describe('The next times', () => {
   it.each<[string, NextTimesSchedule, string[]]>([
-    [
-      'of a fixed rate are on its grid',
-      { period: '10m', offset: '1m' },
-      ['2027-01-01T00:01:00', '2027-01-01T00:11:00'],
-    ],
-    [
-      'of an interval follow one delay after the other',
-      { delay: '90s' },
-      ['2027-01-01T00:01:30', '2027-01-01T00:03:00'],
-    ],
+    ['of a fixed rate are on its grid', { period: '10m', offset: '1m' }, ['01-01T00:01:00', '01-01T00:11:00']],
+    ['of an interval follow one delay after the other', { delay: '90s' }, ['01-01T00:01:30', '01-01T00:03:00']],
     [
       'of cron are in its zone',
       { cron: '0 3 * * *', timeZone: 'Asia/Singapore' },
-      ['2027-01-01T19:00:00', '2027-01-02T19:00:00'],
+      ['01-01T19:00:00', '01-02T19:00:00'],
     ],
-    ['of cron are in UTC without a zone', { cron: '@daily' }, ['2027-01-02T00:00:00', '2027-01-03T00:00:00']],
+    ['of cron are in UTC without a zone', { cron: '@daily' }, ['01-02T00:00:00', '01-03T00:00:00']],
     ['of @WhileLeader do not exist', { whileLeader: true }, []],
   ])('%s', (_which, schedule, times) => {
     expect(timesOf(schedule)).toEqual(times);
@@ -30,7 +22,7 @@ describe('The next times', () => {
 
   it('have the jitter that the job has on every replica', () => {
     const jittered = { cron: '0 * * * *', jitter: '10m' } as const;
-    const delays = (name: string) => timesOf({ ...jittered, name }, 24).map((time) => time.slice(13));
+    const delays = (name: string) => timesOf({ ...jittered, name }, 24).map((time) => time.slice(8));
     expect(delays('a')).toEqual(delays('a'));
     expect(delays('a')).not.toEqual(delays('b'));
     expect(delays('a').every((time) => time < ':10:00')).toBe(true);

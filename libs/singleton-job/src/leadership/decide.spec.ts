@@ -142,7 +142,7 @@ describe('what earlier leaders leave', () => {
     ['is the newest occurrence of the record', { lastScheduledAt: 5 }, { lastScheduledAt: 4 }, { lastScheduledAt: 5 }],
     ['is the newest occurrence remembered', { lastScheduledAt: 4 }, { lastScheduledAt: 5 }, { lastScheduledAt: 5 }],
     [
-      'is each version, the newer ones of the record last',
+      'is each version, the newest last',
       { versions: ['2', '3'] },
       { versions: ['1', '2'] },
       { versions: ['1', '2', '3'] },
@@ -235,7 +235,7 @@ describe('a write of a term', () => {
       { pause: { at: 5 }, schedule: 's' },
     ],
     [
-      'replies to the command, with what that needs',
+      'replies to the command, with its fields',
       { command },
       { fields: { run: {} }, reply },
       { run, command: answered },

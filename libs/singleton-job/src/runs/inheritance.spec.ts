@@ -91,7 +91,7 @@ describe('A new leader', () => {
     ['keeps the run that has ended', LONG, ofDead(LONG, run()), run()],
     ['ends a run that has no end', LONG, of(LONG, run(OPEN)), run(OPEN, interrupted)],
     [
-      'takes an end ahead of the store for now',
+      'takes an end that is ahead for now',
       LONG,
       of(LONG, run(ENDED, { endedAt: NOW + 1 })),
       run(ENDED, { endedAt: NOW }),
@@ -121,11 +121,7 @@ describe('Crashes in a row before a call of @WhileLeader', () => {
     ['one, after a run that had ended', after({ ...ENDED, crashes: 2 }), 1],
     ['one, after the run of an earlier leader', after({ ...OPEN, by: 'c', crashes: 2 }), 1],
     ['one more, in a run that lasted less than 30 s', after({ ...OPEN, startedAt: NOW - 39_999, crashes: 2 }), 3],
-    [
-      'one, in a run that lasted 30 s before the lease ended',
-      after({ ...OPEN, startedAt: NOW - 40_000, crashes: 2 }),
-      1,
-    ],
+    ['one, in a run that lasted 30 s before that', after({ ...OPEN, startedAt: NOW - 40_000, crashes: 2 }), 1],
   ])('are %s', (_, crashes, expected) => {
     expect(crashes).toBe(expected);
   });

@@ -41,15 +41,11 @@ describe('A follower', () => {
     ['and of neither while the record cannot be read', ['pause', 'corrupt', 'repair', 'resume'], [BEGIN, END]],
     ['also if both lie between two looks', ['pause', 'cut', 'resume', 'pause', 'heal'], [BEGIN, END, BEGIN]],
     [
-      'and of none when an older record shows an older pause',
+      'and of none that an old record shows',
       ['pause', 'keep', 'resume', 'pause', 'go back'],
       [BEGIN, END, BEGIN, BEGIN],
     ],
-    [
-      'and once of its loss with the data of the store',
-      ['pause', 'resume', 'pause', 'lose'],
-      [BEGIN, END, BEGIN, LOST],
-    ],
+    ['and once of its loss with all data', ['pause', 'resume', 'pause', 'lose'], [BEGIN, END, BEGIN, LOST]],
     ['and once of one that is repeated after a restart of the store', ['pause', 'keep', 'go back', 'pause'], [BEGIN]],
   ])('tells of a pause and its end, %s', async (_, steps, told) => {
     const resting = job({ schedule: once });
@@ -240,10 +236,7 @@ describe('A run', () => {
         throw new Proxy(new Error(), { get: explode, getPrototypeOf: explode });
       },
     ],
-    [
-      'rejects with the reason of its signal, which has not fired',
-      ({ signal }) => Promise.reject(signal.reason as Error),
-    ],
+    ['rejects with the reason of a signal that has not fired', ({ signal }) => Promise.reject(signal.reason as Error)],
   ])('fails if it %s', async (_, run) => {
     const a = replicas.start('a', [job({ run })]);
     await replicas.clock.advance(1_000);

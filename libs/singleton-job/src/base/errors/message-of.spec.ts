@@ -38,6 +38,7 @@ describe('The message of a thrown value', () => {
 
   const wrapped = (message: string, cause: unknown): Error => new Error(message, { cause });
   const refused = new Error('connect ECONNREFUSED 127.0.0.1:9');
+  const { message } = refused;
   const circle: Error = new Error('circle');
   circle.cause = circle;
 
@@ -46,15 +47,11 @@ describe('The message of a thrown value', () => {
     ['several', wrapped('a', wrapped('b', wrapped('c', 'd'))), "a: b: c: 'd'"],
     [
       'of several addresses',
-      wrapped('fetch failed', new AggregateError([refused], '')),
-      `fetch failed: AggregateError: ${refused.message}`,
+      wrapped('failed', new AggregateError([refused], '')),
+      `failed: AggregateError: ${message}`,
     ],
     ['of Promise.any()', new AggregateError([new Error('a down'), new Error('b down')], 'all'), 'all: a down, b down'],
-    [
-      'that the message repeats',
-      wrapped(`saving failed: ${refused.message}`, refused),
-      `saving failed: ${refused.message}`,
-    ],
+    ['that the message repeats', wrapped(`failed: ${message}`, refused), `failed: ${message}`],
     ['in a circle', circle, 'circle'],
     ['that throws', Object.defineProperty(new Error('outer'), 'cause', { get: explode }), 'outer'],
     ['none', undefined, 'undefined'],
@@ -64,7 +61,7 @@ describe('The message of a thrown value', () => {
 
   it('gives way to the innermost cause where both are too long', () => {
     const error = wrapped('outer '.repeat(50), refused);
-    expect(describeError(error, 60)).toBe(`outer outer outer outer o…: ${refused.message}`);
+    expect(describeError(error, 60)).toBe(`outer outer outer outer o…: ${message}`);
     expect(describeError(wrapped('outer', new Error('y'.repeat(300))), 200)).toBe('y'.repeat(200));
   });
 

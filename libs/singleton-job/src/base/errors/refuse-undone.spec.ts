@@ -5,6 +5,8 @@ import { refuseUndone } from './refuse-undone.js';
 
 const A_GENERATOR = 'a generator, whose body never runs: read it with for await, and return after that';
 const A_STREAM = 'a stream or a cursor that has not ended: await pipeline() of it, or read it with for await';
+const A_PROCESS = "a process that has not ended: await once(it, 'close') of node:events";
+const PROMISES = 'an array with a promise, which is never awaited: return Promise.all() of them';
 
 function* generate(): Generator<number> {
   yield 1;
@@ -19,16 +21,8 @@ describe('Work', () => {
     ['an unread stream', Readable.from([1]), A_STREAM],
     ['a stream that is still written', new PassThrough().on('data', () => undefined).end(), A_STREAM],
     ['a cursor', { [Symbol.asyncIterator]: generate }, A_STREAM],
-    [
-      'a process',
-      { exitCode: null, kill: () => true },
-      "a process that has not ended: await once(it, 'close') of node:events",
-    ],
-    [
-      'promises',
-      [1, Promise.resolve()],
-      'an array with a promise, which is never awaited: return Promise.all() of them',
-    ],
+    ['a process', { exitCode: null, kill: () => true }, A_PROCESS],
+    ['promises', [1, Promise.resolve()], PROMISES],
     ['streams', [Readable.from([1])], `an array with ${A_STREAM}`],
   ])('is not done by %s', (_what, returned, message) => {
     expect(() => refuseUndone(returned, 'it')).toThrow(new Error(`it returned ${message}`));

@@ -77,11 +77,7 @@ describe('a variable', () => {
     ['is a duration with a unit', { LOCK_EXPIRY: '20s' }, { lockExpiry: '20s' }],
     ['is false for never', { WARN_AFTER: 'false' }, { warnAfter: false }],
     ['may have quotes around it', { LOCK_EXPIRY: "'20s'", NODE_ID: '"a"' }, { lockExpiry: '20s', nodeId: 'a' }],
-    [
-      'stays a text where its option is one',
-      { NODE_ID: '7', PROJECT_NAME: 'true' },
-      { nodeId: '7', projectName: 'true' },
-    ],
+    ['stays a text if its option is one', { NODE_ID: '7', PROJECT_NAME: 'true' }, { nodeId: '7', projectName: 'true' }],
   ])('%s', (_, variables, options) => {
     const named = Object.entries(variables).map(([name, text]) => [`APP_${name}`, text]);
     expect(readVariables(Object.fromEntries(named) as Record<string, string>, 'APP')).toMatchObject(options);
