@@ -20,19 +20,17 @@ const PLACE = { rate: 1, skewMs: 0, other: {}, lacks: undefined };
 export interface WrittenStory {
   readonly jobs: readonly Partial<JobPlan>[];
   readonly ttlMs?: number;
-  /** Of the jobs, over and over. */
-  readonly ttls?: readonly number[];
   readonly places?: readonly Partial<PlacePlan>[];
   readonly faults: readonly Fault[];
 }
 
 /** Two replicas, if no places are written, with nothing in between that is not written. */
-export function story({ jobs, ttlMs = 10_000, ttls = [ttlMs], places = [{}, {}], faults }: WrittenStory): Story {
+export function story({ jobs, ttlMs = 10_000, places = [{}, {}], faults }: WrittenStory): Story {
   const setting = {
     ...CALM,
     ttlMs,
     timeoutMs: Math.min(1_500, ttlMs / 4),
-    jobs: jobs.map((job, n) => ({ ...JOB, name: `j${n}`, ttlMs: ttls[n % ttls.length] ?? ttlMs, ...job })),
+    jobs: jobs.map((job, n) => ({ ...JOB, name: `j${n}`, ttlMs, ...job })),
     places: places.map((place, n) => ({ ...PLACE, startAt: 3 * n, ...place })),
   };
   return { setting, faults, endMs: Math.max(...faults.map(endOf)) + 60_000 };
