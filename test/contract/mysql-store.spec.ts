@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,24 +13,20 @@ import { until } from '../../tools/replicas/until.js';
 import { MysqlServer } from '../../tools/servers/mysql-server.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
+import { oneForAll } from '../support/use-redis.js';
 import { hammer } from './hammer.js';
-import { open, type OpenStore } from './reporting-store.js';
+import { closeOpened, open, type OpenStore, READS } from './reporting-store.js';
 import { setBackClock } from './set-back-clock.js';
 
-let server: MysqlServer;
-beforeAll(async () => {
-  server = await MysqlServer.start();
-});
-afterAll(async () => {
-  await server.stop();
-});
+const server = oneForAll(() => MysqlServer.start());
+afterEach(closeOpened);
 
 const newProject = () => `p-${randomUUID()}`;
-const newStore = (projectName: string) => new MysqlStore({ connection: server.url, projectName });
+const newStore = (projectName: string) => new MysqlStore({ connection: server().url, projectName });
 
 /** Carries out statements on a connection of its own. */
 async function sql(text: string, ...values: unknown[]): Promise<void> {
-  await using connection = await createConnection({ uri: server.url, multipleStatements: true });
+  await using connection = await createConnection({ uri: server().url, multipleStatements: true });
   await connection.query(text, values);
 }
 
@@ -49,7 +45,7 @@ describeStore(
     makeFixture: () => {
       const [projectName, other] = [newProject(), newProject()];
       return {
-        newStore: () => new SetBackStore({ connection: server.url, projectName }),
+        newStore: () => new SetBackStore({ connection: server().url, projectName }),
         newStoreOfOtherProject: () => newStore(other),
         loseData: async () => {
           for (const table of ['leases', 'incarnations', 'records'])
@@ -64,21 +60,18 @@ describeStore(
 
 it('keeps its promises to many replicas at once', async () => {
   const projectName = newProject();
-  const { problems, takes, ended } = await hammer(async () => {
+  const { problems, isEnough } = await hammer(async () => {
     const { store, events } = open(newStore(projectName));
     await store.sync(READS);
     expect(events).toEqual(['connected', 'listening']);
     return store;
     // each request takes several round trips
   }, 15);
-  expect([...problems]).toEqual([]);
-  expect(takes).toBeGreaterThan(50);
-  expect(ended.size).toBeGreaterThan(10);
+  expect([[...problems], isEnough]).toEqual([[], true]);
 });
 
 const LEASE = 'a.1@10000';
 const OTHERS = Array.from({ length: 8 }, (_, index) => `b.${String(index)}@10000`);
-const READS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
 
 /** Makes a lease and a record. */
 async function put({ store }: OpenStore, name = 'a:job') {
@@ -93,10 +86,10 @@ it('goes on with its data and its incarnation after a pause, a restart and a kil
   const { incarnation } = await put(opened);
   const sync = () => opened.store.sync({ ...READS, renew: [LEASE], read: ['a:job'] }).catch(() => undefined);
   for (const fail of ['pause', 'down', 'kill'] as const) {
-    await server[fail]();
+    await server()[fail]();
     await until('it is disconnected', async () => (await sync()) === undefined);
-    await server.resume();
-    await server.up();
+    await server().resume();
+    await server().up();
     let answer: Awaited<ReturnType<typeof sync>>;
     await until('it is answered', async () => (answer = await sync()) !== undefined);
     expect(answer?.incarnation.id).toBe(incarnation);
@@ -104,14 +97,13 @@ it('goes on with its data and its incarnation after a pause, a restart and a kil
     expect(answer?.records).toEqual([expect.objectContaining({ value: '{}' })]);
   }
   expect(new Set(opened.disconnected.map(({ code }) => code))).toEqual(new Set(['STORE_UNREACHABLE']));
-  await opened.store.close();
 });
 
 it('waits for no row that another replica has locked', async () => {
   const projectName = newProject();
   const opened = open(newStore(projectName));
   const { revision: ifRevision, ...request } = await put(opened);
-  await using other = await createConnection(server.url);
+  await using other = await createConnection(server().url);
   const lock = async (row: string, key: string) => {
     await other.query('START TRANSACTION');
     await other.query(`SELECT * FROM singleton_job_${row} = ? AND project = ? FOR UPDATE`, [key, projectName]);
@@ -149,14 +141,13 @@ it('waits for no row that another replica has locked', async () => {
   const answer = opened.store.compareAndSet({ ...request, writes: more });
   await delay(200);
   // its own rows stay locked until then
-  await using third = await createConnection(server.url);
+  await using third = await createConnection(server().url);
   const change = "UPDATE singleton_job_records SET value = '2' WHERE project = ? AND name = 'b:job'";
   const changed = third.query(change, [projectName]);
   expect(await answer).toEqual([expect.any(Number), undefined]);
   await changed;
   const { records } = await opened.store.sync({ ...READS, read: ['b:job'] });
   expect(records).toEqual([expect.objectContaining({ value: '2' })]);
-  await opened.store.close();
 });
 
 it('confirms no lease that ended before its renewal, also while another replica removes it', async () => {
@@ -164,7 +155,7 @@ it('confirms no lease that ended before its renewal, also while another replica 
   const opened = open(newStore(projectName));
   await put(opened);
   await sql('UPDATE singleton_job_leases SET ends_at = ends_at - 15000 WHERE project = ?', projectName);
-  await using other = await createConnection(server.url);
+  await using other = await createConnection(server().url);
   await other.query('START TRANSACTION');
   const session = opened.store['requests'].session as MysqlSession;
   const { send } = session;
@@ -178,7 +169,6 @@ it('confirms no lease that ended before its renewal, also while another replica 
   const own = await opened.store.sync({ ...READS, renew: [LEASE] });
   const others = await opened.store.sync(READS);
   await other.query('ROLLBACK');
-  await opened.store.close();
   expect([own.leases, others.leases]).toEqual([new Map(), new Map([[LEASE, 0]])]);
 });
 
@@ -187,7 +177,7 @@ it('waits for a locked table no longer than its client does, and keeps its conne
   await put(opened);
   const limits = 'SELECT @@lock_wait_timeout AS time, @@innodb_lock_wait_timeout AS revision';
   expect(await opened.store['requests'].session?.statement(limits)).toEqual([{ time: 1, revision: 1 }]);
-  await using other = await createConnection(server.url);
+  await using other = await createConnection(server().url);
   for (const lock of ['LOCK TABLES singleton_job_leases READ', 'FLUSH TABLES WITH READ LOCK']) {
     await other.query(lock);
     const meanwhile = open(newStore(newProject()));
@@ -196,16 +186,14 @@ it('waits for a locked table no longer than its client does, and keeps its conne
     await other.query('UNLOCK TABLES');
     expect((await opened.store.sync({ ...READS, grant: [LEASE] })).leases.size).toBe(1);
     expect([opened.disconnected, meanwhile.disconnected]).toEqual([[], []]);
-    await meanwhile.store.close();
   }
-  await opened.store.close();
 });
 
 describe('round trips', () => {
   /** A store behind a network that counts them. */
   async function behindProxy(projectName: string, subscribes = true) {
-    const proxy = await TcpProxy.start(server.port);
-    const connection = server.url.replace(String(server.port), new URL(proxy.url).port);
+    const proxy = await TcpProxy.start(server().port);
+    const connection = server().url.replace(String(server().port), new URL(proxy.url).port);
     const opened = open(new MysqlStore({ connection, projectName, subscribes }));
     await opened.store.sync(READS);
     const end = async () => {
@@ -258,7 +246,6 @@ describe('round trips', () => {
     await Promise.all([beat(), beat(), other.publish(['x:job'])]);
     expect(proxy.roundTrips - before).toBe(heartbeats);
     expect(hints).toEqual([['x:job']]);
-    await other.close();
   });
 });
 
@@ -266,7 +253,7 @@ it('writes nothing at the time of `until` or later, also if it had to wait', asy
   const projectName = newProject();
   const opened = open(newStore(projectName));
   const request = await put(opened);
-  await using other = await createConnection(server.url);
+  await using other = await createConnection(server().url);
   await other.query('START TRANSACTION');
   await other.query('INSERT INTO singleton_job_records VALUES (?)', [[projectName, 'b:job', 1, '{}', null]]);
   const { time } = await opened.store.sync(READS);
@@ -276,7 +263,6 @@ it('writes nothing at the time of `until` or later, also if it had to wait', asy
   await other.query('ROLLBACK');
   expect(await answer).toEqual([undefined]);
   expect((await opened.store.sync({ ...READS, read: ['b:job'] })).records).toEqual([undefined]);
-  await opened.store.close();
 });
 
 it('publishes at once on a server that commits nothing by itself, or ends each connection then', async () => {
@@ -289,7 +275,6 @@ it('publishes at once on a server that commits nothing by itself, or ends each c
   expect(last).toEqual([{ value: '"y:job"', revision: 2 }]);
   expect((await put(a)).revision).toBeGreaterThan(0);
   expect(a.disconnected).toEqual([]);
-  await Promise.all([a.store.close(), b.store.close()]);
 });
 
 it('reads and removes all rows on a server that limits what a statement may do', async () => {
@@ -300,7 +285,6 @@ it('reads and removes all rows on a server that limits what a statement may do',
   const [a, b] = ['a.1@10000', 'b.1@10000'] as const;
   await store.sync({ ...READS, isNewcomer: true, grant: [a, b] });
   expect([...(await store.sync(READS)).leases.keys()]).toEqual([a, b]);
-  await store.close();
 });
 
 it('takes a hint that another program wrote for one about everything', async () => {
@@ -312,7 +296,6 @@ it('takes a hint that another program wrote for one about everything', async () 
   });
   await sql('INSERT INTO singleton_job_records VALUES (?)', [projectName, 'hint', 1, 'no JSON', null]);
   expect(await heard).toBe('*');
-  await store.close();
 });
 
 it('writes all or nothing on a server that ends a transaction that waited in vain', async () => {
@@ -328,7 +311,6 @@ it('writes all or nothing on a server that ends a transaction that waited in vai
   ];
   const answer = opened.store.compareAndSet({ ...request, until: request.until + 60_000, writes });
   await expect(answer).rejects.toThrow('SAVEPOINT seen does not exist');
-  await opened.store.close();
 });
 
 it('frees the rows of a process that stalls in a transaction, and lets an idle connection stay', async () => {
@@ -348,7 +330,6 @@ it('frees the rows of a process that stalls in a transaction, and lets an idle c
   expect(await write()).toBeUndefined();
   await until('it is free', async () => (await write()) !== undefined);
   expect(stalled.events).toContain('disconnected');
-  await Promise.all([stalled.store.close(), other.store.close()]);
 
   async function write(): Promise<number | undefined> {
     const writes = [{ name: 'a:job', ifRevision, value: '{}' }];
@@ -359,19 +340,17 @@ it('frees the rows of a process that stalls in a transaction, and lets an idle c
 it('makes its tables again when a migration has dropped them', async () => {
   const [name, projectName] = [`d_${randomUUID().slice(0, 8)}`, newProject()];
   await sql(`CREATE DATABASE ${name}`);
-  const { store } = open(new MysqlStore({ connection: server.url.replace('/shop', `/${name}`), projectName }));
+  const { store } = open(new MysqlStore({ connection: server().url.replace('/shop', `/${name}`), projectName }));
   await store.sync(READS);
   await sql(`USE ${name}; DROP TABLE singleton_job_leases`);
   await until('it answers', () => store.sync(READS).then(Boolean, () => false));
-  await store.close();
 });
 
 it('makes its tables where old servers have other defaults', async () => {
   const name = `d_${randomUUID().slice(0, 8)}`;
   await sql(`CREATE DATABASE ${name}; SET GLOBAL innodb_default_row_format = compact`);
-  const opened = open(new MysqlStore({ connection: server.url.replace('/shop', `/${name}`), projectName: 'myapp' }));
+  const opened = open(new MysqlStore({ connection: server().url.replace('/shop', `/${name}`), projectName: 'myapp' }));
   await put(opened).finally(() => sql('SET GLOBAL innodb_default_row_format = dynamic'));
-  await opened.store.close();
 });
 
 it.each([
@@ -381,14 +360,13 @@ it.each([
   { flags: '-MULTI_STATEMENTS' },
   { queryFormat: () => 'SELECT 1' },
 ])('takes no form of statements or texts from the application: %p', async (options) => {
-  const mysql = { uri: server.url, ...options };
+  const mysql = { uri: server().url, ...options };
   const opened = open(new MysqlStore({ connection: { mysql }, projectName: newProject() }));
   const name = 'größe 🚆:job';
   await put(opened, name);
-  await using other = await createConnection(server.url);
+  await using other = await createConnection(server().url);
   const [rows] = await other.query('SELECT name FROM singleton_job_records WHERE name = ?', [name]);
   expect(rows).toContainEqual({ name });
-  await opened.store.close();
 });
 
 it.each([
@@ -403,10 +381,9 @@ it.each([
   await sql(grants.join('').replaceAll('shop.', `${name}.`).replaceAll('TO app', `TO ${name}`));
   const tables = 'singleton_job_incarnations, singleton_job_leases, singleton_job_records';
   if (!areThere) await sql(`USE ${name}; DROP TABLE ${tables}`);
-  const connection = server.urlOf(name).replace('/shop', `/${name}`);
+  const connection = server().urlOf(name).replace('/shop', `/${name}`);
   const opened = open(new MysqlStore({ connection, projectName: 'myapp' }));
   expect((await put(opened)).revision).toBeGreaterThan(0);
-  await opened.store.close();
 });
 
 it.each([
@@ -418,20 +395,18 @@ it.each([
 ])('says what to do about %s', async (_what, config, fix) => {
   await sql('CREATE DATABASE IF NOT EXISTS bare; CREATE USER IF NOT EXISTS stranger');
   await sql('CREATE USER IF NOT EXISTS careful REQUIRE SSL');
-  const mysql = { host: '127.0.0.1', port: server.port, user: 'root', database: 'shop', ...config };
+  const mysql = { host: '127.0.0.1', port: server().port, user: 'root', database: 'shop', ...config };
   const { store, disconnected } = open(new MysqlStore({ connection: { mysql }, projectName: 'myapp', migrate: false }));
   await expect(store.sync(READS)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
   expect(disconnected[0]?.message).toMatch(fix);
-  await store.close();
 });
 
 it('warns of a server that confirms what a crash loses', async () => {
   await using lossy = await MysqlServer.start(['--log-bin', '--sync-binlog=0', '--innodb-flush-log-at-trx-commit=2']);
   const message = expect.stringMatching(/: set innodb_flush_log_at_trx_commit = 1 and sync_binlog = 1, or/) as unknown;
-  for (const [connection, warning] of [[lossy.url, { code: 'WRITES_CAN_BE_LOST', message }], [server.url]] as const) {
+  for (const [connection, warning] of [[lossy.url, { code: 'WRITES_CAN_BE_LOST', message }], [server().url]] as const) {
     const { store, warnings } = open(new MysqlStore({ connection, projectName: 'myapp' }));
     await store.sync(READS);
     expect(warnings).toEqual(warning === undefined ? [] : [warning]);
-    await store.close();
   }
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -16,18 +16,11 @@ import {
 import { Pgbouncer } from '../support/pgbouncer.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
+import { oneForAll } from '../support/use-redis.js';
 import { PostgresFixture } from './postgres-fixture.js';
 import { isListening } from './reporting-store.js';
 
-let fixture: PostgresFixture;
-
-beforeAll(async () => {
-  fixture = await PostgresFixture.start();
-});
-
-afterAll(async () => {
-  await fixture[Symbol.asyncDispose]();
-});
+const fixture = oneForAll(() => PostgresFixture.start());
 
 const newProject = () => `p-${randomUUID()}`;
 const newName = () => `n${randomUUID().replaceAll('-', '')}`;
@@ -37,7 +30,7 @@ async function replica(
   options: Partial<PostgresStoreOptions> = {},
 ): Promise<SuiteClient & { readonly projectName: string }> {
   const projectName = newProject();
-  const client = new SuiteClient(fixture.newStore({ projectName, subscribes: false, ...options }));
+  const client = new SuiteClient(fixture().newStore({ projectName, subscribes: false, ...options }));
   client.store.open();
   await client.sync({ isNewcomer: true, grant: [A] });
   return Object.assign(client, { projectName });
@@ -51,7 +44,7 @@ function row(table: 'leases' | 'records', project: string, key = ''): string {
 
 /** Does `meanwhile` while a transaction has carried out `sql`, then ends it. */
 async function during<T>(sql: string, meanwhile: () => Promise<T>): Promise<T> {
-  const client = await fixture.client();
+  const client = await fixture().client();
   try {
     await client.query('BEGIN');
     await client.query(sql);
@@ -117,11 +110,11 @@ describe('a transaction that another program leaves open', () => {
   it('that only reads does not make a change of the schema block heartbeats for long', async () => {
     const schema = newName();
     const a = await replica({ schema });
-    const alter = await fixture.client();
+    const alter = await fixture().client();
     await during(`LOCK TABLE "${schema}".leases IN ACCESS SHARE MODE`, async () => {
       void alter.query(`ALTER TABLE "${schema}".leases ADD COLUMN more int`).catch(() => undefined);
       const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = '"${schema}".leases'::regclass`;
-      await until('the change waits', async () => (await fixture.sql(waiting))[0]);
+      await until('the change waits', async () => (await fixture().sql(waiting))[0]);
       await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
     });
     expect(await until('it is answered', () => a.leases({ renew: [A] }))).toEqual([A]);
@@ -132,14 +125,14 @@ describe('a transaction that another program leaves open', () => {
 describe('a role', () => {
   it('needs the documented rights, and without them the error has the lines that grant them', async () => {
     await replica();
-    await fixture.sql('CREATE ROLE app LOGIN; REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC');
-    const options = { connection: fixture.server.urlOf('app'), migrate: false };
+    await fixture().sql('CREATE ROLE app LOGIN; REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC');
+    const options = { connection: fixture().server.urlOf('app'), migrate: false };
     const grants = grantSql('singleton_job', 'app');
     await expect(replica(options)).rejects.toMatchObject({
       code: 'STORE_MISCONFIGURED',
       message: expect.stringContaining(grants) as unknown,
     });
-    await fixture.sql(grants);
+    await fixture().sql(grants);
     const a = await replica(options);
     await a.put('2', await a.put());
     await a.store.publish?.('*');
@@ -148,25 +141,25 @@ describe('a role', () => {
 
   it('without the right to a function of the server learns it', async () => {
     const revoked = 'EXECUTE ON FUNCTION pg_postmaster_start_time()';
-    await fixture.sql(
+    await fixture().sql(
       `CREATE ROLE strict LOGIN; GRANT CREATE ON DATABASE postgres TO strict; REVOKE ${revoked} FROM PUBLIC`,
     );
-    const options = { connection: fixture.server.urlOf('strict'), schema: newName() };
+    const options = { connection: fixture().server.urlOf('strict'), schema: newName() };
     const message = expect.stringContaining(
       'Run as a superuser: GRANT EXECUTE ON FUNCTION pg_postmaster_start_time TO "strict"',
     );
     await expect(replica(options)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED', message: message as unknown });
-    await fixture.sql(`GRANT ${revoked} TO PUBLIC`);
+    await fixture().sql(`GRANT ${revoked} TO PUBLIC`);
     await replica(options);
   });
 
   it('without the right to notify is warned once, whether it listens or only sends, and listens once it has it', async () => {
     await replica();
     const right = 'EXECUTE ON FUNCTION pg_notify(text, text)';
-    await fixture.sql(`CREATE ROLE mute LOGIN; REVOKE ${right} FROM PUBLIC`);
-    await fixture.sql(grantSql('singleton_job', 'mute'));
-    const options = { connection: fixture.server.urlOf('mute'), migrate: false, projectName: newProject() };
-    const [listener, sender] = [fixture.begin(options), fixture.begin({ ...options, subscribes: false })];
+    await fixture().sql(`CREATE ROLE mute LOGIN; REVOKE ${right} FROM PUBLIC`);
+    await fixture().sql(grantSql('singleton_job', 'mute'));
+    const options = { connection: fixture().server.urlOf('mute'), migrate: false, projectName: newProject() };
+    const [listener, sender] = [fixture().begin(options), fixture().begin({ ...options, subscribes: false })];
     await new SuiteClient(sender.store).sync({ isNewcomer: true, grant: [A] });
     for (let time = 0; time < 2; time++)
       await expect(sender.store.publish('*')).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
@@ -174,7 +167,7 @@ describe('a role', () => {
     const fix = 'Run as a superuser: GRANT EXECUTE ON FUNCTION pg_notify TO "mute"';
     const warning = { code: 'HINTS_NOT_DELIVERED', message: expect.stringContaining(fix) as unknown };
     expect([listener.warnings, sender.warnings]).toMatchObject([[warning], [warning]]);
-    await fixture.sql(`GRANT ${right} TO PUBLIC`);
+    await fixture().sql(`GRANT ${right} TO PUBLIC`);
     await isListening(listener);
   });
 
@@ -190,8 +183,8 @@ describe('a role', () => {
     'search_path = nowhere',
   ])('may have %s for its role', async (setting) => {
     const role = newName();
-    await fixture.sql(`CREATE ROLE ${role} LOGIN SUPERUSER; ALTER ROLE ${role} SET ${setting}`);
-    const a = await replica({ connection: fixture.server.urlOf(role), schema: newName() });
+    await fixture().sql(`CREATE ROLE ${role} LOGIN SUPERUSER; ALTER ROLE ${role} SET ${setting}`);
+    const a = await replica({ connection: fixture().server.urlOf(role), schema: newName() });
     for (let round = 0; round < 3; round++) expect((await a.sync({ renew: [A] })).leases.get(A)).toBe(ttlOf(A));
     const record = await a.put();
     expect(await a.read(NAME)).toEqual([record]);
@@ -200,11 +193,11 @@ describe('a role', () => {
   it('frees the rows of a process that stalls in a transaction of several requests', async () => {
     const role = newName();
     const level = "default_transaction_isolation = 'serializable'";
-    await fixture.sql(`CREATE ROLE ${role} LOGIN SUPERUSER; ALTER ROLE ${role} SET ${level}`);
+    await fixture().sql(`CREATE ROLE ${role} LOGIN SUPERUSER; ALTER ROLE ${role} SET ${level}`);
     const projectName = newProject();
     const options = { projectName, subscribes: false };
-    const store = fixture.newStore({ ...options, connection: fixture.server.urlOf(role) });
-    const [stalled, other] = [new SuiteClient(store), new SuiteClient(fixture.newStore(options))];
+    const store = fixture().newStore({ ...options, connection: fixture().server.urlOf(role) });
+    const [stalled, other] = [new SuiteClient(store), new SuiteClient(fixture().newStore(options))];
     for (const { store: one } of [stalled, other]) one.open();
     await stalled.sync({ isNewcomer: true, grant: [A] });
     const record = await stalled.put();
@@ -216,15 +209,15 @@ describe('a role', () => {
     Object.assign(session ?? {}, { query: stalls });
     void stalled.write('{}', record).catch(() => undefined);
     const free = `${row('records', projectName)} SKIP LOCKED`;
-    await until('the row is locked', async () => (await fixture.sql(free)).length === 0 || undefined);
+    await until('the row is locked', async () => (await fixture().sql(free)).length === 0 || undefined);
     await until('the row is free', () => other.write('{}', record));
   });
 
   it('that may have one connection has no hints, and learns how many a process needs', async () => {
     await replica();
-    await fixture.sql(`CREATE ROLE one LOGIN CONNECTION LIMIT 1; ${grantSql('singleton_job', 'one')}`);
-    const options = { connection: fixture.server.urlOf('one'), migrate: false, projectName: newProject() };
-    const { store, warnings } = fixture.begin(options);
+    await fixture().sql(`CREATE ROLE one LOGIN CONNECTION LIMIT 1; ${grantSql('singleton_job', 'one')}`);
+    const options = { connection: fixture().server.urlOf('one'), migrate: false, projectName: newProject() };
+    const { store, warnings } = fixture().begin(options);
     await new SuiteClient(store).sync({ isNewcomer: true, grant: [A] });
     await until('it is warned', () => warnings.at(0));
     const message = expect.stringMatching(/CONNECTION LIMIT of the role, or use fewer: a process needs two/) as unknown;
@@ -233,8 +226,8 @@ describe('a role', () => {
 
   it('whose transactions are read only is refused with the fix, and stays connected', async () => {
     await replica();
-    await fixture.sql('CREATE ROLE reader LOGIN SUPERUSER; ALTER ROLE reader SET default_transaction_read_only = on');
-    const { store, events } = fixture.begin({ connection: fixture.server.urlOf('reader'), subscribes: false });
+    await fixture().sql('CREATE ROLE reader LOGIN SUPERUSER; ALTER ROLE reader SET default_transaction_read_only = on');
+    const { store, events } = fixture().begin({ connection: fixture().server.urlOf('reader'), subscribes: false });
     const message = expect.stringContaining('or reset default_transaction_read_only of the role') as unknown;
     const a = new SuiteClient(store);
     await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE', message });
@@ -244,7 +237,7 @@ describe('a role', () => {
 
   it('whose commits are not written to the disk writes those of leases and records there', async () => {
     const a = await replica();
-    const client = await fixture.client();
+    const client = await fixture().client();
     await client.query('BEGIN; SET LOCAL synchronous_commit = off');
     await client.query("SELECT singleton_job.compare_and_set_1($1, '', 0, '{}', '{}', '{}', '{}')", [a.projectName]);
     expect((await client.query('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: 'local' }]);
@@ -252,14 +245,14 @@ describe('a role', () => {
   });
 
   it('may change: a connection that is a function is read anew for each client', async () => {
-    await fixture.sql('CREATE ROLE first LOGIN SUPERUSER; CREATE ROLE second LOGIN SUPERUSER');
+    await fixture().sql('CREATE ROLE first LOGIN SUPERUSER; CREATE ROLE second LOGIN SUPERUSER');
     let role = 'first';
-    const readConnection = () => Promise.resolve(fixture.server.urlOf(role));
-    const opened = await fixture.connect({ projectName: newProject(), readConnection });
+    const readConnection = () => Promise.resolve(fixture().server.urlOf(role));
+    const opened = await fixture().connect({ projectName: newProject(), readConnection });
     role = 'second';
-    await fixture.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'first'");
+    await fixture().sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'first'");
     await until('both connections are of the new role', async () => {
-      const roles = await fixture.sql("SELECT FROM pg_stat_activity WHERE usename = 'second'");
+      const roles = await fixture().sql("SELECT FROM pg_stat_activity WHERE usename = 'second'");
       return roles.length === 2 || undefined;
     });
     await isListening(opened);
@@ -305,9 +298,11 @@ describe('a store that cannot work says what to do', () => {
       'CREATE SCHEMA shop; CREATE TABLE shop.leases (id int)',
     ],
   ])('%s', async (_what, fix, { role = 'postgres', database = 'postgres', ...options }, sql = '') => {
-    await fixture.sql(sql);
-    const connection = fixture.server.urlOf(role).replace(/postgres$/, database);
-    const opened = fixture.begin({ connection, ...options });
+    await fixture().sql(sql);
+    const connection = fixture()
+      .server.urlOf(role)
+      .replace(/postgres$/, database);
+    const opened = fixture().begin({ connection, ...options });
     const error = { code: 'STORE_MISCONFIGURED', message: expect.stringContaining(fix) as unknown };
     await expect(new SuiteClient(opened.store).sync({ grant: [A] })).rejects.toMatchObject(error);
     expect(opened.disconnected[0]).toMatchObject(error);
@@ -317,22 +312,22 @@ describe('a store that cannot work says what to do', () => {
 describe('the schema', () => {
   it('is created once by ten replicas that start at the same time', async () => {
     const schema = newName();
-    const opened = await Promise.all(Array.from({ length: 10 }, () => fixture.connect({ schema })));
+    const opened = await Promise.all(Array.from({ length: 10 }, () => fixture().connect({ schema })));
     expect(opened.map(({ events }) => events)).toEqual(opened.map(() => ['connected', 'listening']));
   });
 
   it('is created again if it is dropped while replicas run', async () => {
     const schema = newName();
     const a = await replica({ schema });
-    await fixture.sql(`DROP SCHEMA ${schema} CASCADE`);
+    await fixture().sql(`DROP SCHEMA ${schema} CASCADE`);
     await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     const { incarnation, leases } = await until('it is answered', () => a.sync({ renew: [A] }));
     expect([incarnation.isFirst, leases.size]).toEqual([false, 0]);
   });
 
   it('says what each table and column is, by comments that the printed SQL has too', async () => {
-    await fixture.connect();
-    const found = await fixture.sql(`SELECT relname AS name, obj_description(oid, 'pg_class') AS comment FROM pg_class
+    await fixture().connect();
+    const found = await fixture().sql(`SELECT relname AS name, obj_description(oid, 'pg_class') AS comment FROM pg_class
       WHERE relnamespace = 'singleton_job'::regnamespace AND relkind = 'r'
       UNION ALL SELECT relname || '.' || attname, col_description(attrelid, attnum) FROM pg_attribute JOIN pg_class c ON attrelid = c.oid
       WHERE relnamespace = 'singleton_job'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped`);
@@ -345,7 +340,7 @@ describe('the schema', () => {
     await a.put('{}', undefined, { name: 'order-4711:lock', forgetAfterMs: 1 });
     await delay(5);
     await a.put();
-    const rows = await fixture.sql('SELECT name FROM singleton_job.records WHERE project = $1', [a.projectName]);
+    const rows = await fixture().sql('SELECT name FROM singleton_job.records WHERE project = $1', [a.projectName]);
     expect(rows).toEqual([{ name: NAME }]);
   });
 });
@@ -372,10 +367,10 @@ describe('an application', () => {
 
   it('that sends a notification to the channel of the hints does no harm', async () => {
     const projectName = newProject();
-    const a = new SuiteClient((await fixture.connect({ projectName })).store);
+    const a = new SuiteClient((await fixture().connect({ projectName })).store);
     const hash = createHash('sha256').update(`singleton_job:${projectName}`).digest('hex');
     const channel = `singleton_job_${hash.slice(0, 32)}`;
-    for (const payload of ['', 'VACUUM', '*']) await fixture.sql('SELECT pg_notify($1, $2)', [channel, payload]);
+    for (const payload of ['', 'VACUUM', '*']) await fixture().sql('SELECT pg_notify($1, $2)', [channel, payload]);
     await until('the last one', () => a.hints[2]);
     expect(a.hints).toEqual(['', 'VACUUM', '*']);
   });
@@ -385,8 +380,8 @@ describe('a pooler', () => {
   it.concurrent.each(['transaction', 'statement'] as const)(
     'in %s mode delivers no hints, which is said once, and all else works',
     async (mode) => {
-      await using pooler = await Pgbouncer.start(fixture.server, mode);
-      const opened = fixture.begin({ connection: pooler.url, projectName: newProject() });
+      await using pooler = await Pgbouncer.start(fixture().server, mode);
+      const opened = fixture().begin({ connection: pooler.url, projectName: newProject() });
       const a = new SuiteClient(opened.store);
       await until('the pooler has started', () => a.sync({ isNewcomer: true, grant: [A] }));
       await a.put('2', await a.put());
@@ -402,43 +397,38 @@ describe('a pooler', () => {
 });
 
 describe('a server with a certificate of its own authority', () => {
-  let certificate: TlsCertificate;
-  let secured: PostgresFixture;
+  const certificate = oneForAll(() => TlsCertificate.create());
+  const secured = oneForAll(() => PostgresFixture.start(certificate().postgresArguments));
 
   beforeAll(async () => {
-    certificate = await TlsCertificate.create();
-    secured = await PostgresFixture.start(certificate.postgresArguments);
     // the role `app` needs TLS and its password
-    await secured.sql(`CREATE ROLE app LOGIN SUPERUSER PASSWORD 'secret'; DO $$ BEGIN EXECUTE format(
+    await secured().sql(`CREATE ROLE app LOGIN SUPERUSER PASSWORD 'secret'; DO $$ BEGIN EXECUTE format(
       'COPY (VALUES (''host all postgres all trust''), (''hostssl all all all scram-sha-256'')) TO %L', current_setting('hba_file'));
       PERFORM pg_reload_conf(); END $$`);
   });
 
-  afterAll(async () => {
-    await secured[Symbol.asyncDispose]();
-    await certificate[Symbol.asyncDispose]();
-  });
-
-  const urlOfApp = () => secured.server.urlOf('app:secret');
+  const urlOfApp = () => secured().server.urlOf('app:secret');
   const refusal = async (connection: string) => {
-    const refused = secured.begin({ connection });
+    const refused = secured().begin({ connection });
     return until('it is refused', () => refused.disconnected.at(0));
   };
 
   it('is trusted by a URL with the file of the authority and by options with its text', async () => {
     const connections = [
-      `${urlOfApp()}?sslmode=verify-full&sslrootcert=${certificate.file}`,
-      { postgres: { connectionString: urlOfApp(), ssl: { ca: certificate.pem } } },
+      `${urlOfApp()}?sslmode=verify-full&sslrootcert=${certificate().file}`,
+      { postgres: { connectionString: urlOfApp(), ssl: { ca: certificate().pem } } },
     ];
-    for (const connection of connections) expect((await secured.connect({ connection })).disconnected).toEqual([]);
-    const inUse = await secured.sql("SELECT ssl FROM pg_stat_ssl NATURAL JOIN pg_stat_activity WHERE usename = 'app'");
+    for (const connection of connections) expect((await secured().connect({ connection })).disconnected).toEqual([]);
+    const inUse = await secured().sql(
+      "SELECT ssl FROM pg_stat_ssl NATURAL JOIN pg_stat_activity WHERE usename = 'app'",
+    );
     expect(inUse).toEqual(Array.from({ length: 4 }, () => ({ ssl: true })));
   });
 
   it.each(['prefer', 'require', 'verify-full'])('is refused with the fix at sslmode=%s without it', async (mode) => {
     expect(await refusal(`${urlOfApp()}?sslmode=${mode}`)).toMatchObject({
       code: 'STORE_MISCONFIGURED',
-      message: expect.stringMatching(/self-signed certificate.*Pass the CA of the server: .*ssl: \{ ca: /) as unknown,
+      message: expect.stringMatching(/self-signed certificate().*Pass the CA of the server: .*ssl: \{ ca: /) as unknown,
     });
   });
 
@@ -450,12 +440,12 @@ describe('a server with a certificate of its own authority', () => {
   });
 
   it('connects with TLS and a password also at 450 ms for each of seven answers', async () => {
-    await using proxy = await TcpProxy.start(secured.server.port);
+    await using proxy = await TcpProxy.start(secured().server.port);
     proxy.answerDelayMs = 450;
     const port = Number(new URL(proxy.url).port);
     const postgres = { host: '127.0.0.1', port, database: 'postgres', user: 'app', password: 'secret' };
-    const connection = { postgres: { ...postgres, ssl: { ca: certificate.pem } } };
-    const { events } = secured.begin({ connection, subscribes: false });
+    const connection = { postgres: { ...postgres, ssl: { ca: certificate().pem } } };
+    const { events } = secured().begin({ connection, subscribes: false });
     await until('it is connected', () => events.includes('connected') || undefined);
   });
 });
@@ -495,9 +485,9 @@ describe('a server', () => {
 
   it('that ends the connection for hints costs no request', async () => {
     const projectName = newProject();
-    const opened = await fixture.connect({ projectName });
+    const opened = await fixture().connect({ projectName });
     const a = new SuiteClient(opened.store);
-    await fixture.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+    await fixture().sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
     await until('it notices', () => opened.events.includes('not listening') || undefined);
     await a.sync({ isNewcomer: true, grant: [A] });
     await isListening(opened);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type RedisStore } from '../../libs/singleton-job/src/store/redis/redis-store.js';
 import { A, until, NAME, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
+import { oneForAll } from '../support/use-redis.js';
 import { RedisFixture, VERSIONS } from './redis-fixture.js';
 import { isListening, type OpenStore } from './reporting-store.js';
 
@@ -18,26 +19,24 @@ const NAMED: Readonly<Record<string, RegExp>> = {
   '+time': /can't run this command|'time' command/,
 };
 
-let fixture: RedisFixture;
+const fixture = oneForAll(() => RedisFixture.start());
 
-beforeAll(async () => {
-  fixture = await RedisFixture.start();
+beforeAll(() => {
   // ioredis says that it skips its ready check where INFO is denied
   jest.spyOn(console, 'warn').mockImplementation(() => undefined);
 });
 
 beforeEach(async () => {
-  await fixture.raw.flushall();
+  await fixture().raw.flushall();
 });
 
-afterAll(async () => {
+afterAll(() => {
   jest.restoreAllMocks();
-  await fixture[Symbol.asyncDispose]();
 });
 
 const user = async (name: string, ...rules: string[]): Promise<string> => {
-  await fixture.raw.call('ACL', 'SETUSER', name, 'on', '>secret', ...rules);
-  return fixture.server.url.replace('//', `//${name}:secret@`);
+  await fixture().raw.call('ACL', 'SETUSER', name, 'on', '>secret', ...rules);
+  return fixture().server.url.replace('//', `//${name}:secret@`);
 };
 
 /** Everything that a store sends, and every error and warning that came of it. */
@@ -55,7 +54,7 @@ async function problemsOf({ store, events, warnings }: OpenStore<RedisStore>): P
 
 describe('what Redis permits', () => {
   it('is enough with the rights that a message names', async () => {
-    const opened = fixture.begin({ connection: await user('own', 'resetchannels', '-@all', ...RIGHTS.split(' ')) });
+    const opened = fixture().begin({ connection: await user('own', 'resetchannels', '-@all', ...RIGHTS.split(' ')) });
     expect(await problemsOf(opened)).toEqual([]);
     expect([...opened.events].sort()).toEqual(['connected', 'listening']);
   });
@@ -63,7 +62,7 @@ describe('what Redis permits', () => {
   it.each(Object.keys(NAMED))('lacks a right, and the message says so and names all: %s', async (right) => {
     const others = RIGHTS.split(' ').filter((one) => one !== right);
     const connection = await user('lacking', 'reset', 'on', '>secret', 'resetchannels', ...others);
-    const opened = fixture.begin({ connection });
+    const opened = fixture().begin({ connection });
     const problems = await problemsOf(opened);
     await opened.store.close();
     expect(problems.join(' ')).toMatch(NAMED[right] ?? '');
@@ -71,7 +70,7 @@ describe('what Redis permits', () => {
   });
 
   it('may lack the channel: nothing else fails, and the store listens while it may', async () => {
-    const opened = fixture.begin({ connection: await user('mute', '~*', 'resetchannels', '+@all') });
+    const opened = fixture().begin({ connection: await user('mute', '~*', 'resetchannels', '+@all') });
     const { store, events, warnings } = opened;
     const replica = new SuiteClient(store);
     await until('the store warns', () => warnings.at(0));
@@ -88,12 +87,12 @@ describe('what Redis permits', () => {
   });
 
   it('may lack GET alone: a record that cannot be looked at is not an absent one', async () => {
-    const { store } = await fixture.connect({ connection: await user('half', '~*', '&*', '+@all', '-get') });
+    const { store } = await fixture().connect({ connection: await user('half', '~*', '&*', '+@all', '-get') });
     await expect(new SuiteClient(store).read(NAME)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
   });
 
   it('may be taken and given back while a store is connected', async () => {
-    const { store, events } = await fixture.connect({ connection: await user('changing', '~*', '&*', '+@all') });
+    const { store, events } = await fixture().connect({ connection: await user('changing', '~*', '&*', '+@all') });
     const replica = new SuiteClient(store);
     await replica.sync({ grant: [A] });
     await user('changing', '-eval');
@@ -109,7 +108,7 @@ describe.each(VERSIONS)('a password, with %s,', (_, Client) => {
 
   it('that is wrong is reported at each attempt, until it is right', async () => {
     const url = await user('late', 'resetpass', '>other', '~*', '&*', '+@all');
-    const opened = fixture.begin({ connection: client(url) });
+    const opened = fixture().begin({ connection: client(url) });
     const error = { code: 'STORE_MISCONFIGURED', wasSent: false };
     await expect(new SuiteClient(opened.store).sync()).rejects.toMatchObject(error);
     await until('another attempt', () => opened.disconnected.at(2));
@@ -123,9 +122,9 @@ describe.each(VERSIONS)('a password, with %s,', (_, Client) => {
     const set = () => user('rotated', 'reset', 'on', `>${String(password)}`, '~*', '&*', '+@all');
     const readConnection = async () => {
       if (password === undefined) throw new Error('no access to the secret');
-      return fixture.server.url.replace('//', `//rotated:${password}@`);
+      return fixture().server.url.replace('//', `//rotated:${password}@`);
     };
-    const opened = fixture.begin({ connection: client(fixture.server.url), readConnection });
+    const opened = fixture().begin({ connection: client(fixture().server.url), readConnection });
     await until('two attempts failed', () => opened.disconnected.at(1));
     expect(opened.disconnected[0]?.message).toBe('Redis is not connected: no access to the secret');
     password = 'first';
@@ -134,7 +133,7 @@ describe.each(VERSIONS)('a password, with %s,', (_, Client) => {
     password = 'second';
     await set();
     opened.events.length = opened.disconnected.length = 0;
-    await fixture.raw.call('CLIENT', 'KILL', 'USER', 'rotated');
+    await fixture().raw.call('CLIENT', 'KILL', 'USER', 'rotated');
     await isListening(opened);
     expect(opened.disconnected.map(({ code }) => code)).toEqual(['STORE_UNREACHABLE']);
     await new SuiteClient(opened.store).sync({ grant: [A] });

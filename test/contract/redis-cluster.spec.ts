@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Cluster, type ClusterOptions } from 'ioredis';
 import { Cluster as Cluster5 } from 'ioredis5';
 import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/redis/redis-clients.js';
@@ -6,8 +6,9 @@ import { RedisStore, type RedisStoreOptions } from '../../libs/singleton-job/src
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
 import { A, B, until, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { RedisCluster } from '../support/redis-cluster.js';
+import { oneForAll } from '../support/use-redis.js';
 import { openStore } from './redis-fixture.js';
-import { isListening, type OpenStore } from './reporting-store.js';
+import { closeOpened, isListening, type OpenStore } from './reporting-store.js';
 
 const VERSIONS: [string, typeof Cluster][] = [
   ['ioredis 6', Cluster],
@@ -15,21 +16,10 @@ const VERSIONS: [string, typeof Cluster][] = [
 ];
 const NAMES = ['a:job', 'b:job', 'c:job', 'absent:job'];
 
-let cluster: RedisCluster;
+const cluster = oneForAll(() => RedisCluster.start());
 let projects = 0;
-const opened: OpenStore[] = [];
 
-beforeAll(async () => {
-  cluster = await RedisCluster.start();
-});
-
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map(({ store }) => store.close()));
-});
-
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-});
+afterEach(closeOpened);
 
 const nextProject = (): string => `p${String(projects++)}`;
 
@@ -38,14 +28,13 @@ async function connect(
   options: Partial<RedisStoreOptions> = {},
 ): Promise<OpenStore> {
   const one = openStore({ projectName: nextProject(), connection, ...options });
-  opened.push(one);
   await isListening(one);
   return one;
 }
 
 /** The same commands on each node. */
 async function everywhere(...command: [string, ...string[]]): Promise<void> {
-  for (const { admin } of cluster.nodes) await admin.call(...command);
+  for (const { admin } of cluster().nodes) await admin.call(...command);
 }
 
 describeStore(
@@ -55,12 +44,12 @@ describeStore(
     makeFixture: () => {
       const [projectName, other] = [nextProject(), nextProject()];
       const newStore = (name: string) =>
-        new RedisStore({ projectName: name, connection: { nodes: cluster.addresses } });
+        new RedisStore({ projectName: name, connection: { nodes: cluster().addresses } });
       return {
         newStore: () => newStore(projectName),
         newStoreOfOtherProject: () => newStore(other),
         corrupt: async (name) => {
-          const [{ admin }] = await cluster.ownerOf(`{${projectName}}:leases`);
+          const [{ admin }] = await cluster().ownerOf(`{${projectName}}:leases`);
           await admin.lpush(`{${projectName}}:${name}`, 'of another program');
         },
         loseData: () => everywhere('FLUSHALL'),
@@ -70,14 +59,14 @@ describeStore(
 );
 
 describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
-  const client = (options: ClusterOptions = {}) => new Client(cluster.addresses, { lazyConnect: true, ...options });
+  const client = (options: ClusterOptions = {}) => new Client(cluster().addresses, { lazyConnect: true, ...options });
 
   it('has all keys of a project in one slot', async () => {
     const { store } = await connect(client(), { projectName: 'my-app' });
     const replica = new SuiteClient(store);
     await replica.sync({ grant: [A] });
     await replica.writeAll(NAMES.map((name) => ({ name })));
-    const [{ admin }] = await cluster.ownerOf('{my-app}:leases');
+    const [{ admin }] = await cluster().ownerOf('{my-app}:leases');
     expect((await admin.keys('*my-app*')).sort()).toEqual(
       [...NAMES, 'leases'].map((name) => `{my-app}:${name}`).sort(),
     );
@@ -91,7 +80,7 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     const writes = NAMES.slice(0, 3).map((name) => ({ name, value: `"${name}"` }));
     const records = [...(await replica.writeAll(writes)), undefined];
     const keyOf = (name: string) => `{${projectName}}:${name}`;
-    const [from, to] = await cluster.ownerOf(keyOf('leases'));
+    const [from, to] = await cluster().ownerOf(keyOf('leases'));
     const slot = String(await from.admin.call('CLUSTER', 'KEYSLOT', keyOf('leases')));
     const [fromId, toId] = [await from.admin.call('CLUSTER', 'MYID'), await to.admin.call('CLUSTER', 'MYID')].map(
       String,
@@ -132,7 +121,7 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
     await replica.sync({ isNewcomer: true, grant: [A] });
     await replica.put();
     expect(warnings).toEqual([]);
-    const [{ admin }] = await cluster.ownerOf('{acl}:leases');
+    const [{ admin }] = await cluster().ownerOf('{acl}:leases');
     expect(String(await admin.client('LIST'))).toMatch(/name=of-the-app .*user=app/);
     await everywhere('FLUSHALL');
   });
@@ -140,7 +129,7 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
   it('may get another password, which is read anew for each node that was lost, but not to close', async () => {
     let password = 'first';
     const setUser = () => everywhere('ACL', 'SETUSER', 'rotated', 'reset', 'on', `>${password}`, '~*', '&*', '+@all');
-    const read = () => ({ nodes: cluster.addresses, options: { redisOptions: { username: 'rotated', password } } });
+    const read = () => ({ nodes: cluster().addresses, options: { redisOptions: { username: 'rotated', password } } });
     await setUser();
     const original = client({ ...read().options, enableOfflineQueue: true, scaleReads: 'all' });
     const readConnection = jest.fn(() => Promise.resolve(read()));
@@ -163,9 +152,9 @@ describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
 
   it('rejects while the node of the project hangs, and other projects go on', async () => {
     const here = nextProject();
-    const [node] = await cluster.ownerOf(`{${here}}:leases`);
+    const [node] = await cluster().ownerOf(`{${here}}:leases`);
     let elsewhere = nextProject();
-    while ((await cluster.ownerOf(`{${elsewhere}}:leases`))[0] === node) elsewhere = nextProject();
+    while ((await cluster().ownerOf(`{${elsewhere}}:leases`))[0] === node) elsewhere = nextProject();
     const options = { minTtlMs: 800 };
     const replica = new SuiteClient((await connect(client(), { projectName: here, ...options })).store);
     const other = new SuiteClient((await connect(client(), { projectName: elsewhere, ...options })).store);

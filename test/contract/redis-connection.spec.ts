@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Redis, type RedisOptions } from 'ioredis';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
@@ -10,6 +10,7 @@ import { RedisServer } from '../../tools/servers/redis-server.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
+import { oneForAll } from '../support/use-redis.js';
 import { openStore, RedisFixture, VERSIONS } from './redis-fixture.js';
 import { isListening, type OpenStore } from './reporting-store.js';
 
@@ -146,23 +147,15 @@ describe.each(VERSIONS)('a store with %s whose Redis fails', (_, Client) => {
 });
 
 describe('a connection may be given as', () => {
-  let fixture: RedisFixture;
-
-  beforeAll(async () => {
-    fixture = await RedisFixture.start();
-  });
-
-  afterAll(async () => {
-    await fixture[Symbol.asyncDispose]();
-  });
+  const fixture = oneForAll(() => RedisFixture.start());
 
   it.each<[string, number, () => RedisConnectionOptions]>([
-    ['a URL with a database', 2, () => `${fixture.server.url}/2`],
+    ['a URL with a database', 2, () => `${fixture().server.url}/2`],
     [
       'options, whose settings for queues and retries are ignored',
       3,
       () => ({
-        ...at(fixture.server.port),
+        ...at(fixture().server.port),
         enableOfflineQueue: true,
         autoResendUnfulfilledCommands: true,
         maxRetriesPerRequest: null,
@@ -175,12 +168,12 @@ describe('a connection may be given as', () => {
     [
       'a client with stringNumbers',
       5,
-      () => new Redis(fixture.server.url, { lazyConnect: true, stringNumbers: true, db: 5 }),
+      () => new Redis(fixture().server.url, { lazyConnect: true, stringNumbers: true, db: 5 }),
     ],
   ])('%s', async (_what, db, connection) => {
-    const { time } = await sync((await fixture.connect({ connection: connection() })).store);
+    const { time } = await sync((await fixture().connect({ connection: connection() })).store);
     expect(time).toBeGreaterThan(Date.now() - 60_000);
-    const client = fixture.raw.duplicate({ db });
+    const client = fixture().raw.duplicate({ db });
     expect(await client.exists('{myapp}:leases')).toBe(1);
     client.disconnect();
   });
@@ -188,8 +181,8 @@ describe('a connection may be given as', () => {
   it.each(VERSIONS)(
     'a client of %s, as BullMQ wants it, which is not used itself and not closed',
     async (_, Client) => {
-      const client = new Client(fixture.server.url, { lazyConnect: true, db: 4, maxRetriesPerRequest: null });
-      const { store } = await fixture.connect({ connection: client });
+      const client = new Client(fixture().server.url, { lazyConnect: true, db: 4, maxRetriesPerRequest: null });
+      const { store } = await fixture().connect({ connection: client });
       await sync(store);
       await store.close();
       expect([client.status, await client.exists('{myapp}:leases')]).toEqual(['wait', 1]);
@@ -200,9 +193,9 @@ describe('a connection may be given as', () => {
   it('a client whose own `connectTimeout` counts, up to a third of the shortest lease', async () => {
     const connect = jest.spyOn(Redis.prototype, 'connect');
     const opened = async (own: RedisOptions): Promise<unknown[]> => {
-      const connection = new Redis(fixture.server.url, { lazyConnect: true, ...own });
+      const connection = new Redis(fixture().server.url, { lazyConnect: true, ...own });
       connect.mockClear();
-      await fixture.connect({ connection, minTtlMs: 9_000 });
+      await fixture().connect({ connection, minTtlMs: 9_000 });
       return connect.mock.contexts.map((client) => (client as Redis).options.connectTimeout);
     };
     expect(await opened({})).toEqual([1_500, 1_500]);
@@ -227,7 +220,10 @@ async function startServers() {
     await admin.call('ACL', 'SETUSER', 'app', 'on', `>${SECRET}`, '~*', '&*', ...rights);
     admin.disconnect();
   }
-  return { certificate, tlsPort, plain, sentinel, cluster };
+  const end = async (): Promise<void> => {
+    for (const one of [plain, sentinel, cluster, certificate]) await one[Symbol.asyncDispose]();
+  };
+  return { certificate, tlsPort, plain, sentinel, cluster, [Symbol.asyncDispose]: end };
 }
 
 type Servers = Awaited<ReturnType<typeof startServers>>;
@@ -299,23 +295,14 @@ const WRONG: readonly WrongConnection[] = [
 ];
 
 describe('a connection that cannot work is explained with its fix, and without its password:', () => {
-  let servers: Servers;
-
-  beforeAll(async () => {
-    servers = await startServers();
-  });
-
-  afterAll(async () => {
-    const { certificate, plain, sentinel, cluster } = servers;
-    for (const one of [plain, sentinel, cluster, certificate]) await one[Symbol.asyncDispose]();
-  });
+  const servers = oneForAll(startServers);
 
   it.each(WRONG)('%s', async (_name, message, connection) => {
     // ioredis prints some errors itself
     const spies = (['warn', 'error'] as const).map((way) =>
       jest.spyOn(console, way).mockImplementation(() => undefined),
     );
-    const { store, disconnected } = openStore({ projectName: 'myapp', connection: connection(servers) });
+    const { store, disconnected } = openStore({ projectName: 'myapp', connection: connection(servers()) });
     await until('the store says why', () => disconnected.at(0));
     expect(disconnected[0]?.message).toMatch(message);
     await until('another attempt', () => disconnected.at(1));
@@ -327,7 +314,7 @@ describe('a connection that cannot work is explained with its fix, and without i
   });
 
   it.each([0, 200])('TLS works with the authority of the server, at %i ms for each answer', async (answerDelayMs) => {
-    const { tlsPort, certificate } = servers;
+    const { tlsPort, certificate } = servers();
     await using proxy = await TcpProxy.start(tlsPort);
     proxy.answerDelayMs = answerDelayMs;
     const tls = { ca: certificate.pem };

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import {
   A,
@@ -9,34 +9,30 @@ import {
   SuiteClient,
 } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { monitored } from '../../tools/servers/monitor.js';
+import { oneForAll } from '../support/use-redis.js';
 import { RedisFixture } from './redis-fixture.js';
 
 const LEASES = '{myapp}:leases';
 const RECORD = `{myapp}:${NAME}`;
 
-let fixture: RedisFixture;
+const fixture = oneForAll(() => RedisFixture.start());
 let a: SuiteClient;
 
 beforeAll(async () => {
-  fixture = await RedisFixture.start();
-  a = new SuiteClient((await fixture.connect()).store);
+  a = new SuiteClient((await fixture().connect()).store);
 });
 
 beforeEach(async () => {
-  await fixture.raw.flushall();
-});
-
-afterAll(async () => {
-  await fixture[Symbol.asyncDispose]();
+  await fixture().raw.flushall();
 });
 
 /** The commands of the store, without those of its scripts. */
 async function commandsOf(during: () => Promise<unknown>): Promise<string[]> {
   const commands: string[] = [];
   const note = (line: string): unknown => commands.push(/ \[\d+ [\d.:]+\] "(\w+)"/.exec(line)?.[1] ?? 'of a script');
-  await monitored(fixture.server.url, note, async () => {
+  await monitored(fixture().server.url, note, async () => {
     await during();
-    await fixture.raw.time();
+    await fixture().raw.time();
     await until('the end is seen', () => commands.includes('time') || undefined);
   });
   return commands.filter((command) => !['of a script', 'ping', 'time'].includes(command));
@@ -47,7 +43,7 @@ describe('what Redis sees', () => {
     const { time, incarnation } = await a.sync({ isNewcomer: true, grant: [A, B] });
     const end = String(time + LONG_MS);
     const [server, since] = incarnation.id.split('/');
-    expect(await fixture.raw.zrangebyscore(LEASES, '-inf', '+inf', 'WITHSCORES')).toEqual([
+    expect(await fixture().raw.zrangebyscore(LEASES, '-inf', '+inf', 'WITHSCORES')).toEqual([
       `${String(server)}/${String(since)}`,
       '-1',
       A,
@@ -55,22 +51,22 @@ describe('what Redis sees', () => {
       B,
       end,
     ]);
-    const info = `${await fixture.raw.info('server')} ${await fixture.raw.info('replication')}`;
+    const info = `${await fixture().raw.info('server')} ${await fixture().raw.info('replication')}`;
     const ids = ['run_id', 'master_replid'].map((field) => new RegExp(`${field}:(\\w+)`).exec(info)?.[1]);
     expect(server).toBe(ids.join('-'));
-    expect([since, await fixture.raw.keys('*')]).toEqual([String(time), [LEASES]]);
+    expect([since, await fixture().raw.keys('*')]).toEqual([String(time), [LEASES]]);
   });
 
   it('is an incarnation with the score 0 if a replica noted it that had met another', async () => {
     const { incarnation } = await a.sync({ grant: [A] });
-    expect(await fixture.raw.zscore(LEASES, incarnation.id)).toBe('0');
+    expect(await fixture().raw.zscore(LEASES, incarnation.id)).toBe('0');
   });
 
   it('is another incarnation when the server was a copy of another one for a moment', async () => {
     const { incarnation } = await a.sync({ isNewcomer: true, grant: [A] });
     const record = await a.put();
-    await fixture.raw.replicaof('127.0.0.1', 1);
-    await fixture.raw.replicaof('NO', 'ONE');
+    await fixture().raw.replicaof('127.0.0.1', 1);
+    await fixture().raw.replicaof('NO', 'ONE');
     expect(await a.write('{}', record)).toBeUndefined();
     const after = await a.sync({ grant: [A], read: [NAME] });
     expect([after.incarnation.id === incarnation.id, after.records]).toEqual([false, [record]]);
@@ -79,32 +75,32 @@ describe('what Redis sees', () => {
   it('is a string for each record, with its revision before its value', async () => {
     await a.sync({ grant: [A] });
     const { revision } = await a.put('{"holder":"a.1@600000#1"}');
-    expect(await fixture.raw.get(RECORD)).toBe(`${String(revision)} {"holder":"a.1@600000#1"}`);
-    expect(await fixture.raw.pttl(RECORD)).toBe(-1);
+    expect(await fixture().raw.get(RECORD)).toBe(`${String(revision)} {"holder":"a.1@600000#1"}`);
+    expect(await fixture().raw.pttl(RECORD)).toBe(-1);
     await a.put('{}', { revision }, { forgetAfterMs: 60_000 });
-    expect(await fixture.raw.pttl(RECORD)).toBeGreaterThan(30_000);
+    expect(await fixture().raw.pttl(RECORD)).toBeGreaterThan(30_000);
   });
 
   it('is a revision in plain digits, also if the clock was set back', async () => {
     await a.sync({ grant: [A] });
-    await fixture.raw.set(RECORD, '99999999999999 {}');
+    await fixture().raw.set(RECORD, '99999999999999 {}');
     expect(await a.put('{}', { revision: 99_999_999_999_999 })).toEqual({
       revision: 100_000_000_000_000,
       value: '{}',
     });
-    expect(await fixture.raw.get(RECORD)).toBe('100000000000000 {}');
+    expect(await fixture().raw.get(RECORD)).toBe('100000000000000 {}');
   });
 
   it('is a lease with no more than its TTL when the clock was set back', async () => {
     const { time } = await a.sync({ grant: [A] });
-    await fixture.raw.zadd(LEASES, time + LONG_MS + 3_600_000, A);
+    await fixture().raw.zadd(LEASES, time + LONG_MS + 3_600_000, A);
     const { time: now, leases } = await a.sync();
     expect(leases).toEqual(new Map([[A, LONG_MS]]));
-    expect(await fixture.raw.zscore(LEASES, A)).toBe(String(now + LONG_MS));
+    expect(await fixture().raw.zscore(LEASES, A)).toBe(String(now + LONG_MS));
   });
 
   it('may be a foreign member among the leases, which breaks nothing', async () => {
-    await fixture.raw.zadd(LEASES, 5_000_000_000_000, 'not a lease');
+    await fixture().raw.zadd(LEASES, 5_000_000_000_000, 'not a lease');
     const { leases } = await a.sync({ grant: [A] });
     expect(leases.get(A)).toBe(LONG_MS);
     await a.put();
@@ -112,16 +108,16 @@ describe('what Redis sees', () => {
 
   it('is one connection for requests, and one for hints where the store subscribes', async () => {
     await Promise.all(Array.from({ length: 50 }, () => a.sync()));
-    const { store, events } = fixture.begin({ subscribes: false });
+    const { store, events } = fixture().begin({ subscribes: false });
     await until('it is connected', () => events.at(0));
     await new SuiteClient(store).sync({ grant: [A] });
-    const roles = (await fixture.connections()).map(({ isSubscriber }) => isSubscriber);
+    const roles = (await fixture().connections()).map(({ isSubscriber }) => isSubscriber);
     expect(roles.sort()).toEqual([false, false, true]);
     await store.close();
   });
 
   it('is a hint with a name in each line, or a star', async () => {
-    const listener = fixture.raw.duplicate();
+    const listener = fixture().raw.duplicate();
     const messages: string[] = [];
     listener.on('message', (channel, text) => messages.push(`${channel} ${text}`));
     await listener.subscribe('{myapp}:hints');
@@ -155,15 +151,15 @@ describe('a key that another program uses', () => {
   it('as a record of another form is unreadable, and is not overwritten', async () => {
     await a.sync({ grant: [A] });
     for (const text of ['', 'hello', '{"holder":"x"}', '12', '-1 {}', '1e300 {}', '99999999999999999999 {}']) {
-      await fixture.raw.set(RECORD, text);
+      await fixture().raw.set(RECORD, text);
       expect([text, await a.read(NAME)]).toEqual([text, ['unreadable']]);
       for (const revision of [0, 12]) expect(await a.write('{}', { revision })).toBeUndefined();
-      expect(await fixture.raw.get(RECORD)).toBe(text);
+      expect(await fixture().raw.get(RECORD)).toBe(text);
     }
   });
 
   it('for the leases is reported with its name', async () => {
-    await fixture.raw.set(LEASES, 'of another program');
+    await fixture().raw.set(LEASES, 'of another program');
     const error = {
       code: 'STORE_MISCONFIGURED',
       message: expect.stringContaining(`the key '${LEASES}'`),
@@ -176,13 +172,13 @@ describe('a key that another program uses', () => {
 describe('a Redis that is full and evicts nothing', () => {
   beforeEach(async () => {
     await a.sync({ isNewcomer: true, grant: [A] });
-    await fixture.raw.config('SET', 'maxmemory-policy', 'noeviction');
-    await fixture.raw.config('SET', 'maxmemory', '1');
-    await expect(fixture.raw.set('any', 'thing')).rejects.toThrow('OOM');
+    await fixture().raw.config('SET', 'maxmemory-policy', 'noeviction');
+    await fixture().raw.config('SET', 'maxmemory', '1');
+    await expect(fixture().raw.set('any', 'thing')).rejects.toThrow('OOM');
   });
 
   afterEach(async () => {
-    await fixture.raw.config('SET', 'maxmemory', '0');
+    await fixture().raw.config('SET', 'maxmemory', '0');
   });
 
   it('keeps leases, makes new ones, and writes old and new records', async () => {
@@ -193,7 +189,7 @@ describe('a Redis that is full and evicts nothing', () => {
   });
 
   it('notes a new incarnation', async () => {
-    await fixture.raw.zrem(LEASES, (await a.sync()).incarnation.id);
+    await fixture().raw.zrem(LEASES, (await a.sync()).incarnation.id);
     const { time, incarnation } = await a.sync({ renew: [A] });
     expect(incarnation).toMatchObject({ since: time, isFirst: false });
   });
@@ -208,23 +204,23 @@ describe('a server that refuses writes', () => {
   ];
 
   it.each(requests)('because it has too few replicas, refuses %s', async (_, send) => {
-    await fixture.raw.config('SET', 'min-replicas-to-write', '1');
+    await fixture().raw.config('SET', 'min-replicas-to-write', '1');
     await expect(send()).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE' });
-    await fixture.raw.config('SET', 'min-replicas-to-write', '0');
+    await fixture().raw.config('SET', 'min-replicas-to-write', '0');
     await send();
   });
 
   it.each(requests)('because it is a copy, refuses %s, and the client connects anew', async (_, send) => {
-    const before = new Set((await fixture.connections()).map(({ id }) => id));
-    await fixture.raw.replicaof('127.0.0.1', 1);
+    const before = new Set((await fixture().connections()).map(({ id }) => id));
+    await fixture().raw.replicaof('127.0.0.1', 1);
     await expect(send()).rejects.toMatchObject({
       code: 'STORE_UNREACHABLE',
       message: expect.stringContaining('READONLY'),
     });
-    await fixture.raw.replicaof('NO', 'ONE');
+    await fixture().raw.replicaof('NO', 'ONE');
     await until('it answers', () => send().then(() => true));
     // also for hints: a name may lead to another server now
-    const areNew = async () => (await fixture.connections()).every(({ id }) => !before.has(id)) || undefined;
+    const areNew = async () => (await fixture().connections()).every(({ id }) => !before.has(id)) || undefined;
     await until('both connections are new', areNew);
     await a.hint('*', [a]);
   });
@@ -232,12 +228,12 @@ describe('a server that refuses writes', () => {
 
 describe('a user who may not see the server', () => {
   it('notes an empty server, keeps what others noted, and writes', async () => {
-    await fixture.raw.call('ACL', 'SETUSER', 'blind', 'on', '>secret', '~*', '&*', '+@all', '-info');
-    const client = new Redis(fixture.server.url.replace('//', '//blind:secret@'), {
+    await fixture().raw.call('ACL', 'SETUSER', 'blind', 'on', '>secret', '~*', '&*', '+@all', '-info');
+    const client = new Redis(fixture().server.url.replace('//', '//blind:secret@'), {
       lazyConnect: true,
       enableReadyCheck: false,
     });
-    const { store, warnings } = await fixture.connect({ connection: client });
+    const { store, warnings } = await fixture().connect({ connection: client });
     const blind = new SuiteClient(store);
     const { time, incarnation } = await blind.sync({ isNewcomer: true, grant: [B] });
     expect(incarnation).toEqual({ id: `/${String(time)}`, since: time, isFirst: true });
@@ -249,8 +245,8 @@ describe('a user who may not see the server', () => {
     // and who does not leaves it alone
     expect((await blind.sync({ renew: [B] })).incarnation).toEqual(seen);
     await blind.put('{}', record);
-    await fixture.raw.zrem(LEASES, seen.id);
-    await fixture.raw.zadd(LEASES, 0, `anotherserver/${String(time)}`);
+    await fixture().raw.zrem(LEASES, seen.id);
+    await fixture().raw.zadd(LEASES, 0, `anotherserver/${String(time)}`);
     expect((await blind.sync({ renew: [B] })).incarnation.id).toBe(`anotherserver/${String(time)}`);
     expect(warnings).toMatchObject([{ code: 'RESTARTS_HIDDEN' }]);
   });
@@ -258,13 +254,13 @@ describe('a user who may not see the server', () => {
 
 describe('a Redis that may evict keys', () => {
   afterEach(async () => {
-    await fixture.raw.config('SET', 'maxmemory', '0');
-    await fixture.raw.config('SET', 'maxmemory-policy', 'noeviction');
+    await fixture().raw.config('SET', 'maxmemory', '0');
+    await fixture().raw.config('SET', 'maxmemory-policy', 'noeviction');
   });
 
   it.each(['volatile-lru', 'allkeys-lru'])('with the policy %s is reported once', async (policy) => {
-    await fixture.raw.config('SET', 'maxmemory-policy', policy);
-    const { warnings } = await fixture.connect();
+    await fixture().raw.config('SET', 'maxmemory-policy', policy);
+    const { warnings } = await fixture().connect();
     await until('the store warns', () => warnings.at(0));
     const message = expect.stringContaining(`its maxmemory-policy is ${policy}`);
     expect(warnings).toEqual([{ code: 'EVICTION_POSSIBLE', message }]);
@@ -274,9 +270,9 @@ describe('a Redis that may evict keys', () => {
     await a.sync({ isNewcomer: true, grant: [A] });
     const job = await a.put();
     await a.put('{}', undefined, { name: 'order-4711:lock', forgetAfterMs: 86_400_000 });
-    await fixture.raw.config('SET', 'maxmemory-policy', 'volatile-ttl');
-    await fixture.raw.config('SET', 'maxmemory', '1');
-    await expect(fixture.raw.set('any', 'thing')).rejects.toThrow('OOM');
+    await fixture().raw.config('SET', 'maxmemory-policy', 'volatile-ttl');
+    await fixture().raw.config('SET', 'maxmemory', '1');
+    await expect(fixture().raw.set('any', 'thing')).rejects.toThrow('OOM');
     expect(await a.read(NAME, 'order-4711:lock')).toEqual([job, undefined]);
     expect(await a.leases()).toEqual([A]);
   });

@@ -10,6 +10,9 @@ export interface OpenStore<S extends Store = Store> {
   readonly warnings: { readonly code: string; readonly message: string }[];
 }
 
+/** A sync that only reads. */
+export const READS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
+
 const opened = new Set<Store>();
 
 /** For the end of each test: a store that was left open keeps its process alive. */

@@ -28,7 +28,7 @@ import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/
 import { A, NAME, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { until } from '../../tools/replicas/until.js';
 import { hammer } from './hammer.js';
-import { closeOpened, isListening, open, type OpenStore } from './reporting-store.js';
+import { closeOpened, isListening, open, type OpenStore, READS } from './reporting-store.js';
 import { setBackClock } from './set-back-clock.js';
 
 /** Windows deletes no file that is open. */
@@ -113,8 +113,6 @@ async function openElsewhere(file: string) {
   return { exec, [Symbol.asyncDispose]: end };
 }
 
-const READS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
-
 /** A store that is open, with the hints that it passes on. */
 async function listen(file: string, options: Partial<SqliteStoreOptions> = {}) {
   const store = new SqliteStore({ connection: `sqlite:${file}`, projectName: 'shop', ...options });
@@ -131,10 +129,8 @@ describe('SQLite', () => {
   it('keeps its promises to many replicas at once', async () => {
     const file = newFile();
     // each write waits for the disk
-    const { problems, takes, ended } = await hammer(async () => (await listen(file)).store, 10);
-    expect([...problems]).toEqual([]);
-    expect(takes).toBeGreaterThan(50);
-    expect(ended.size).toBeGreaterThan(10);
+    const { problems, isEnough } = await hammer(async () => (await listen(file)).store, 10);
+    expect([[...problems], isEnough]).toEqual([[], true]);
   });
 
   it('passes on a hint at once, and once, and none for a heartbeat of another process', async () => {
@@ -144,10 +140,12 @@ describe('SQLite', () => {
     // a file that is not watched is looked at once a second
     await until('the hint arrives', () => b.hints.length > 0, { withinMs: 900 });
     for (let i = 0; i < 5; i++) await a.store.sync({ ...READS, grant: ['a.1@10000'] });
-    await Promise.all([a.store.publish(['x:job']), a.store.publish(['y:job'])]);
+    const other = new (await loadSqlite())(file);
+    // a hint, and another one over it
+    other.exec("UPDATE singleton_job_records SET revision = revision + 2 WHERE name = 'hint'");
     await until('the next one arrives', () => b.hints.length > 1);
-    // the first one was written over
     expect(b.hints).toEqual([['x:job', 'y:job'], '*']);
+    other.close();
   });
 
   it('passes on a hint within a second, with a warning, where the system reports no changes', async () => {

@@ -4,21 +4,22 @@ import { RedisServer } from '../../tools/servers/redis-server.js';
 
 /** One Redis for all tests of a file, to use and not to control: REDIS_URL, or one that is started for the file. */
 export function useRedis(): () => ProvidedRedis {
-  return oneForTheFile(provideRedis);
+  return oneForAll(provideRedis);
 }
 
 /** One Redis for all tests of a file, which they may stop, kill and hang. */
 export function useRedisServer(): () => RedisServer {
-  return oneForTheFile(() => RedisServer.start());
+  return oneForAll(() => RedisServer.start());
 }
 
-function oneForTheFile<T extends ProvidedRedis>(start: () => Promise<T>): () => T {
-  let server: T;
+/** One for all tests of a file or of a block. It starts before them and ends after them. */
+export function oneForAll<T extends AsyncDisposable>(start: () => Promise<T>): () => T {
+  let one: T;
   beforeAll(async () => {
-    server = await start();
+    one = await start();
   });
   afterAll(async () => {
-    await server[Symbol.asyncDispose]();
+    await one[Symbol.asyncDispose]();
   });
-  return () => server;
+  return () => one;
 }
