@@ -12,11 +12,12 @@ const MINUTE = 60_000;
 const causes = (...all: TestReplica[]) =>
   all.flatMap(({ name, observer }) => observer.of('runStarted').map(({ cause }) => `${name} ${cause}`));
 
+const replicas = useReplicas();
+const handOver = (from: TestReplica) => Promise.all([from.pool.stop(), replicas.clock.advance(1_000)]);
+
 describe('A job with firstRun', () => {
-  const replicas = useReplicas();
   const daily = (version?: string, runMs = 0) =>
     job({ schedule: cron('0 3 * * *'), firstRun: 'now', version, run: lasting(replicas.clock, runMs) });
-  const handOver = (from: TestReplica) => Promise.all([from.pool.stop(), replicas.clock.advance(1_000)]);
 
   it('runs when its first leader begins, and by its schedule after that', async () => {
     const a = replicas.start('a', [daily()]);
@@ -41,6 +42,7 @@ describe('A job with firstRun', () => {
   it.each([
     ['cron', daily],
     ['interval', (version: string) => job({ schedule: interval(MINUTE), firstRun: 'now', version })],
+    ['once', (version: string) => job({ schedule: ONCE, version })],
     ['interval, a short one', (version: string) => job({ schedule: interval(9_000), firstRun: 'now', version })],
   ])('runs once for each version, also where one of before leads again (%s)', async (_kind, of) => {
     const start = (name: string, version: string) => replicas.start(name, [of(version)]);
@@ -103,39 +105,25 @@ describe('A job with firstRun', () => {
 });
 
 describe('A job of @Once', () => {
-  const replicas = useReplicas();
-  const once = (version?: string, run: () => unknown = () => undefined) => job({ schedule: ONCE, version, run });
-
-  async function stop(from: TestReplica): Promise<void> {
-    await Promise.all([from.pool.stop(), replicas.clock.advance(1_000)]);
-  }
+  const once = (run: () => unknown = () => undefined) => job({ schedule: ONCE, run });
 
   it('runs once on all replicas, and not again for the next leaders', async () => {
     const [a, b] = [replicas.start('a', [once()]), replicas.start('b', [once()])];
     await replicas.clock.advance(60 * MINUTE);
-    await stop(a);
+    await handOver(a);
     await replicas.clock.advance(60 * MINUTE);
     expect(causes(a, b)).toEqual(['a first-run']);
     expect(b.registry.get('tick')).toMatchObject({ kind: 'once', schedule: 'once', role: 'leader', nextTickAt: null });
-  });
-
-  it('runs once for each version', async () => {
-    const a = replicas.start('a', [once('1')]);
-    await replicas.clock.advance(1_000);
-    const b = replicas.start('b', [once('2')]);
-    await stop(a);
-    await replicas.clock.advance(1_000);
-    expect(causes(a, b)).toEqual(['a first-run', 'b first-run']);
   });
 
   it('is not repeated if it has failed, but for a trigger', async () => {
     const failing = (): never => {
       throw new Error('no');
     };
-    const a = replicas.start('a', [once(undefined, failing)]);
+    const a = replicas.start('a', [once(failing)]);
     await replicas.clock.advance(1_000);
-    const b = replicas.start('b', [once(undefined, failing)]);
-    await stop(a);
+    const b = replicas.start('b', [once(failing)]);
+    await handOver(a);
     await replicas.clock.advance(1_000);
     await Promise.all([b.registry.trigger('tick'), replicas.clock.advance(1_000)]);
     expect(causes(a, b)).toEqual(['a first-run', 'b trigger']);

@@ -9,9 +9,9 @@ import { interval } from '../schedule/interval.js';
 import { whileLeader } from '../schedule/without-ticks.js';
 
 const once = interval(3_600_000);
+const replicas = useReplicas();
 
 describe('A store that denies writes', () => {
-  const replicas = useReplicas();
   const denies = (code: Outcome) => (request: string) => (request === 'compareAndSet' ? code : 'answered');
 
   it('is reported once, and again after 1 min, 2 min and 4 min, although it answers heartbeats', async () => {
@@ -52,8 +52,6 @@ describe('A store that denies writes', () => {
 });
 
 describe('A start', () => {
-  const replicas = useReplicas();
-
   it('does nothing after a stop', async () => {
     const { pool, store } = replicas.prepare('a', [job()]);
     const open = jest.spyOn(store, 'open');
@@ -66,7 +64,6 @@ describe('A start', () => {
 });
 
 describe('A stop', () => {
-  const replicas = useReplicas();
   const lasts = (forMs: number) => lasting(replicas.clock, forMs);
 
   /** Begins to stop. */
