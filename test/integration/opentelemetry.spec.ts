@@ -86,6 +86,37 @@ describe('the metrics', () => {
   });
 });
 
+describe('the gauge of a pause', () => {
+  it('has a series for each reason and for a pause of all jobs, which is 0 when that is over', async () => {
+    const { meterProvider, read } = metered();
+    let status: object = {};
+    const registry = { list: () => [status] } as unknown as SingletonJobRegistry;
+    const { stop } = metricsObserver(registry, meterProvider.getMeter('test'));
+    const pauses: unknown[] = [];
+    for (const [pauseScope, pauseReason] of [
+      ['all', 'a migration'],
+      ['job', 'a migration'],
+      ['job', null],
+      [null, null],
+    ]) {
+      const pausedAt = pauseScope === null ? null : '2027-01-01T00:00:00.000Z';
+      status = { name: 'a', role: 'paused', pausedAt, pauseScope, pauseReason };
+      const { dataPoints } =
+        (await read()).find(({ descriptor }) => descriptor.name === 'singleton_job.is_paused') ?? {};
+      const shown = dataPoints?.map(({ attributes: { scope, reason }, value }) => [scope, reason, value]);
+      pauses.push(shown?.filter(([, , value]) => value === 1));
+    }
+    expect(pauses).toEqual([
+      [['all', 'a migration', 1]],
+      [[undefined, 'a migration', 1]],
+      [[undefined, undefined, 1]],
+      [],
+    ]);
+    stop();
+    await meterProvider.shutdown();
+  });
+});
+
 /** Prints the metrics of runs that Prometheus scrapes from it. */
 const APPLICATION = `
   import { NestFactory } from '@nestjs/core';

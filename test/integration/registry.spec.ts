@@ -12,7 +12,7 @@ describe('SingletonJobRegistry', () => {
     await using application = await startDisabled({});
     const jobs = application.app.get(SingletonJobRegistry);
     jobs.register(BEAT);
-    for (const call of [jobs.overview(), jobs.trigger('beat'), jobs.pause('beat')])
+    for (const call of [jobs.overview(), jobs.trigger('beat'), jobs.pause('beat'), jobs.pauseAll(), jobs.resumeAll()])
       await expect(call).rejects.toThrow(
         'need a connection:\n  - connection must be given to manage jobs of other replicas',
       );

@@ -62,7 +62,12 @@ describe('the health of a replica, over HTTP', () => {
     await until('it leads', async () => (await replica.get('ready')).status === 'ok');
     expect([await replica.get('ready'), await replica.get('live')]).toEqual([OK, OK]);
     await replica.app.close();
-    expect(replica.app.get(SingletonJobHealth).report()).toEqual({ unreachable: [], overdue: [], leaderless: [] });
+    expect(replica.app.get(SingletonJobHealth).report()).toEqual({
+      unreachable: [],
+      overdue: [],
+      leaderless: [],
+      paused: [],
+    });
   });
 
   it('is degraded, which fails no probe, while no leader is known; after a lockExpiry it is not ready, but alive', async () => {

@@ -9,7 +9,6 @@ import { type HeartbeatThreadReport } from '../../libs/singleton-job/src/heartbe
 import { type JobRun } from '../../libs/singleton-job/src/jobs/job-run.js';
 import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
 import { type Election } from '../../libs/singleton-job/src/leadership/election.js';
-import { jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type Replica } from '../../libs/singleton-job/src/leadership/replica.js';
 import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
@@ -111,18 +110,23 @@ export class Application {
     await this.process.thread?.close();
   }
 
+  #election(job: string): Election | undefined {
+    const runner = this.runners.get(job);
+    return runner && (runner.election ?? this.services.replica.electionFor(runner));
+  }
+
   /** What a caller in this process wants. */
-  async command(kind: CommandKind, name: string): Promise<void> {
+  async command(kind: CommandKind, name: string, untilMs?: number): Promise<void> {
     const { world, process } = this;
-    const runner = this.runners.get(name);
-    if (runner === undefined) return;
-    const election = runner.election ?? this.services.replica.electionFor(runner);
+    const election =
+      kind === 'pauseAll' || kind === 'resumeAll' ? this.services.replica.pauseOfAll : this.#election(name);
+    if (election === undefined) return;
     // a pause is no command
     const command = kind === 'trigger' || kind === 'stepDown' ? kind : undefined;
     if (command !== undefined) this.#sent += 1;
-    const call = world.rules.asked(`${process.id}#${this.#sent}`, kind, jobRecord(name));
+    const call = world.rules.asked(`${process.id}#${this.#sent}`, kind, election.name);
     try {
-      const pause = () => this.#commands.setPause(election, kind === 'pause' ? {} : undefined);
+      const pause = () => this.#commands.setPause(election, kind.startsWith('pause') ? { until: untilMs } : undefined);
       const result = await (command === undefined ? pause() : this.#commands[command](election));
       const isRefused = result !== undefined && 'reason' in result;
       world.rules.answered(call, isRefused ? result.reason : 'done');

@@ -80,11 +80,13 @@ const HAPPEN: {
   // ---- callers
   pause: call,
   resume: call,
+  pauseAll: call,
+  resumeAll: call,
   trigger: call,
   stepDown: call,
-  script: async (world, { name, command }) => {
+  script: async (world, { name, command, untilMs }) => {
     const one = world.start(0, 'script');
-    await one.app.command(command, name);
+    await one.app.command(command, name, untilMs);
     await world.stop(one);
   },
   'give-back': (_world, { name }, one) => {
@@ -98,7 +100,17 @@ const HAPPEN: {
 };
 
 /** By themselves they disturb no replica. */
-const QUIET: readonly FaultKind[] = ['hints', 'deaf', 'pause', 'resume', 'trigger', 'script', 'lock'];
+const QUIET: readonly FaultKind[] = [
+  'hints',
+  'deaf',
+  'pause',
+  'resume',
+  'pauseAll',
+  'resumeAll',
+  'trigger',
+  'script',
+  'lock',
+];
 
 /** For how long a fault disturbs, beside what follows from it. */
 function disturbsMs(fault: Fault): number {
@@ -129,8 +141,9 @@ function act(one: SimulatedProcess, what: () => unknown): void {
   });
 }
 
-function call(_world: World, { kind, name }: FaultOf<CommandKind>, one: SimulatedProcess): void {
-  act(one, () => one.app.command(kind, name));
+function call(_world: World, fault: FaultOf<CommandKind>, one: SimulatedProcess): void {
+  const { name, untilMs } = { name: '', untilMs: undefined, ...fault };
+  act(one, () => one.app.command(fault.kind, name, untilMs));
 }
 
 async function restart(world: World, fault: FaultOf<'restart'>): Promise<void> {

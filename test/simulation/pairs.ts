@@ -36,10 +36,15 @@ const FAULTS: readonly ((at: number) => Fault)[] = [
   ),
   (at) => ({ at, kind: 'start', backMs: 0, ...FOLLOWER }),
   (at) => ({ at, kind: 'remove', name: NAME, backMs: 2_000, ...LEADER }),
-  ...(['pause', 'resume', 'stepDown', 'trigger'] as const).map(
+  ...(['resume', 'stepDown', 'trigger'] as const).map(
     (kind) => (at: number) => ({ at, kind, name: NAME, ...FOLLOWER }) as const,
   ),
-  (at) => ({ at, kind: 'script', name: NAME, command: 'trigger' }),
+  ...[2_000, undefined].map(
+    (untilMs) => (at: number) => ({ at, kind: 'pause', name: NAME, untilMs, ...FOLLOWER }) as const,
+  ),
+  ...[2_000, undefined].map((untilMs) => (at: number) => ({ at, kind: 'pauseAll', untilMs, ...FOLLOWER }) as const),
+  (at) => ({ at, kind: 'resumeAll', ...FOLLOWER }),
+  (at) => ({ at, kind: 'script', name: NAME, command: 'trigger', untilMs: undefined }),
   (at) => ({ at, kind: 'lock', waitMs: 5_000, holdMs: 3_000, ...FOLLOWER }),
   (at) => ({ at, kind: 'give-back', name: NAME, ...LEADER }),
 ];

@@ -2,7 +2,7 @@ import { type RunInfo } from '../../libs/singleton-job/src/base/events/run-info.
 import { type Replies } from '../../libs/singleton-job/src/commands/replies.js';
 import { pauseOf } from '../../libs/singleton-job/src/leadership/decide.js';
 import { trustedMs } from '../../libs/singleton-job/src/leadership/lease.js';
-import { jobOf, type JobRecord, jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
+import { jobOf, type JobRecord, jobRecord, PAUSE_OF_ALL } from '../../libs/singleton-job/src/leadership/record.js';
 import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { type Write } from '../../libs/singleton-job/src/store/store.js';
@@ -152,6 +152,8 @@ export class Rules {
     this.sampleMs = this.#maxTtlMs < 2_000 ? 100 : 250;
     this.#heartbeatMs = Math.min(3_000, this.#maxTtlMs / 4);
     this.#boundMs = this.#maxTtlMs + this.#heartbeatMs + 1_500;
+    // before it is lost
+    this.#of(PAUSE_OF_ALL);
   }
 
   get #t(): number {
@@ -228,9 +230,17 @@ export class Rules {
     };
   }
 
+  /** By its own record, or with all jobs. */
+  #isPaused(name: string, records = [name, PAUSE_OF_ALL]): boolean {
+    const { server } = this.world;
+    return records.some((record) => pauseOf(server.peek(record) ?? {}, server.time) !== undefined);
+  }
+
   #began(led: Led): void {
     const { term, process } = led;
     const known = this.#of(term.name);
+    const pausedMs = jobOf(term.name) !== undefined && this.#isPaused(term.name) ? this.#calmMs(known.pausedSince) : 0;
+    this.#check('L3', pausedMs <= this.#heartbeatMs + 2_000, `${term.name} is taken though paused`);
     known.led = [...known.led, led];
     this.#checkHandOver(term.name, known);
     this.#passedOver.delete(term.holder);
@@ -254,7 +264,8 @@ export class Rules {
       if (process.watched.stopsInCalm && this.#isWantedAtOnce(name)) this.#of(name).releasedAt = this.#t;
       const isWish = (call: Call): boolean => call.name === name && call.kind === 'pause' && call.at > beganAt - 3_000;
       const isMeant = !election.isWanted || process.isStopping || this.#calls.some(isWish);
-      const isOld = value?.pause !== undefined && !isMeant && !this.#isHiddenFrom(process);
+      const pause = pauseOf(value ?? {}, process.replica.context.storeView.storeNow());
+      const isOld = pause !== undefined && !isMeant && !this.#isHiddenFrom(process);
       this.#check('K2', !isOld, `${name}: released for an old pause`);
       return;
     }
@@ -276,7 +287,7 @@ export class Rules {
 
   #isWantedAtOnce(name: string): boolean {
     const isHeard = this.world.processes.every(({ isWell, link }) => !isWell || link.hears);
-    return this.world.setting.canPublish && isHeard && !this.#mayBeFree(name);
+    return this.world.setting.canPublish && isHeard && !this.#mayBeFree(name) && !this.#isPaused(name);
   }
 
   #checkHandOver(name: string, known: Known): void {
@@ -482,7 +493,8 @@ export class Rules {
       const name = jobRecord(job);
       const known = this.#of(name);
       const led = known.led.find((one) => this.#isValid(one));
-      const isPaused = pauseOf(this.world.server.peek(name) ?? {}, this.world.server.time) !== undefined;
+      const isPaused = this.#isPaused(name);
+      if (isPaused) known.releasedAt = undefined;
       known.pausedSince = isPaused ? (known.pausedSince ?? this.#t) : undefined;
       if (led !== undefined || isPaused || this.#mayBeFree(name)) known.ledAt = this.#t;
       const freeMs = this.#calmMs(known.ledAt);
@@ -552,15 +564,12 @@ export class Rules {
     call.outcome = outcome;
     this.world.say(id, kind, outcome);
     // a leader that has been heard of since the last fault
-    const isLast = this.#calls.findLast((one) => one.name === name) === call;
+    const isLast = this.#calls.findLast((one) => one.name === name || one.name === PAUSE_OF_ALL) === call;
     const isLed = this.#of(name).led.some(
       (led) => (this.#wroteAt.get(led.term.holder) ?? at) < at && this.#isValid(led),
     );
     const isCalm = this.#lastFault < at && !this.world.server.isUnreadable(name);
-    const mustSucceed =
-      kind === 'pause' ||
-      kind === 'resume' ||
-      (isLed && isLast && !isDisputed && this.#lastFault + this.#heartbeatMs < at);
+    const mustSucceed = isOfPause(call) || (isLed && isLast && !isDisputed && this.#lastFault + this.#heartbeatMs < at);
     this.#check('P2', outcome !== 'no-answer' || !isCalm || !mustSucceed, `${id}: no answer to ${kind} in calm`);
   }
 
@@ -578,12 +587,11 @@ export class Rules {
       const isTrue = outcome === 'done' ? times === 1 || this.#mayBeLost(id) : outcome === 'no-answer' || times === 0;
       this.#check('T2', isTrue, `${id}: ${outcome}, but ran ${times} times`);
     }
-    for (const { name: job } of jobs) {
-      const name = jobRecord(job);
-      const call = this.#calls.findLast((one) => one.name === name && (one.kind === 'pause' || one.kind === 'resume'));
+    for (const name of [...jobs.map((job) => jobRecord(job.name)), PAUSE_OF_ALL]) {
+      const call = this.#calls.findLast((one) => one.name === name && isOfPause(one));
       if (
         call?.outcome !== 'done' ||
-        call.kind !== 'resume' ||
+        call.kind.startsWith('pause') ||
         call.isDisputed ||
         (this.#of(name).losses.at(-1) ?? 0) > call.at
       )
@@ -707,6 +715,10 @@ export class Rules {
   #wasReleasedUnseen(): boolean {
     return this.#excuse({ 'server without a new id: held by a replica that has released it': this.#hiddenLossAt > 0 });
   }
+}
+
+function isOfPause({ kind }: Call): boolean {
+  return kind !== 'trigger' && kind !== 'stepDown';
 }
 
 /** Two terms that were allowed to overlap. */

@@ -28,7 +28,7 @@ const numbers = fc.record({
   isRare: chance(0.2),
   sign: fc.constantFrom(1, -1),
   share: fc.constantFrom(0.1, 0.4, 0.8, 1),
-  command: fc.constantFrom('pause' as const, 'resume', 'trigger', 'stepDown'),
+  command: fc.constantFrom('pause' as const, 'resume', 'trigger', 'stepDown', 'pauseAll', 'resumeAll'),
   only: fc.constantFrom('compareAndSet' as const, 'compareAndSet', 'sync'),
   data: fc.constantFrom('kept' as const, 'copy', 'copy', 'copy', 'copy', 'none', 'old', 'rolled-back'),
   clock: oneOf([3, fc.constant(0)], [1, unit]),
@@ -60,6 +60,8 @@ const back = ({ place, isRare, x, ttlMs }: Spot): { place: number; backMs?: numb
   place,
   backMs: isRare ? undefined : logarithmic(x, 20, 3 * ttlMs),
 });
+/** `untilMs` undefined: it does not end by itself. */
+const pause = ({ isA, y, ttlMs }: Spot) => ({ untilMs: isA ? logarithmic(y, 500, 3 * ttlMs) : undefined });
 /** `place` undefined: of all. */
 const some = ({ share, place, isA }: Spot) => ({ share, place: isA ? place : undefined });
 const messagesMs = ({ x }: Spot) => logarithmic(x, 500, 30_000);
@@ -131,12 +133,14 @@ const FAULTS = {
   start: drawn(0.7, ({ place }) => ({ place, backMs: 0 })),
   remove: drawn(0.7, (spot) => ({ ...ofJob(spot), backMs: logarithmic(spot.x, 50, 40_000) })),
   // callers
-  pause: drawn(0.8, ofJob),
+  pause: drawn(0.8, (spot) => ({ ...ofJob(spot), ...pause(spot) })),
   resume: drawn(0.8, ofJob),
+  pauseAll: drawn(0.5, (spot) => ({ ...ofPlace(spot), ...pause(spot) })),
+  resumeAll: drawn(0.4, ofPlace),
   stepDown: drawn(1, ofJob),
   trigger: drawn(1.2, ofJob),
   /** Of a process that competes for no job, and ends when it has its answer. */
-  script: drawn(1, ({ name, command }) => ({ name, command })),
+  script: drawn(1, (spot) => ({ name: spot.name, command: spot.command, ...pause(spot) })),
   lock: drawn(1.5, lock),
   /** A leader steps down by itself. */
   'give-back': drawn(0.6, ofJob),
@@ -164,7 +168,7 @@ type Theme = readonly [weight: number, kinds: readonly FaultKind[], failover: nu
 const THEMES: readonly Theme[] = [
   [11, Object.keys(FAULTS) as FaultKind[], 0.15],
   [3, [...HAND_OVERS, 'jump', 'wall'], 0.8],
-  [3, ['pause', 'resume', 'trigger', 'stepDown', 'script', 'noise', 'hints', 'deaf', 'kill'], 0.15],
+  [3, ['pause', 'resume', 'pauseAll', 'trigger', 'stepDown', 'script', 'noise', 'hints', 'deaf', 'kill'], 0.15],
   [3, ['remove', 'lock', 'stop', 'noise', 'cut'], 0.15],
 ];
 
@@ -191,9 +195,11 @@ function faultsOf({ kind, isFollowed, failover }: Drawn<ReturnType<typeof drawEv
       { at: at + 12_000, kind, ...FAULTS[kind].of(spot) },
     ];
   const faults = [{ at, kind, ...FAULTS[kind].of(spot) } as Fault];
-  if (kind === 'pause' && !isRare) faults.push({ at: at + 100 + 15_000 * x, kind: 'resume', place: other, name });
-  if (kind === 'script' && spot.command === 'pause')
-    faults.push({ at: at + 100 + 15_000 * x, kind, name, command: 'resume' });
+  const resumed = { at: at + 100 + 15_000 * x, name };
+  if (kind === 'pause' && !isRare) faults.push({ ...resumed, kind: 'resume', place: other });
+  if (kind === 'pauseAll' && !isRare) faults.push({ at: resumed.at, kind: 'resumeAll', place: other });
+  const end = { pause: 'resume', pauseAll: 'resumeAll' }[spot.command as string] as 'resume' | 'resumeAll' | undefined;
+  if (kind === 'script' && end !== undefined) faults.push({ ...resumed, kind, command: end, untilMs: undefined });
   if (kind === 'lock' && isA)
     for (const { place, after, x } of crowd)
       faults.push({ ...lock(spot), at: soon(after), kind, place, holdMs: logarithmic(x, 1, 40) });

@@ -1,5 +1,6 @@
 import { StoreError } from '../../libs/singleton-job/src/base/errors/store.error.js';
 import { type Timer } from '../../libs/singleton-job/src/base/time/clock.js';
+import { PAUSE_OF_ALL } from '../../libs/singleton-job/src/leadership/record.js';
 import { type RequestKind } from '../../libs/singleton-job/src/store/memory.js';
 import { type CasRequest, type SyncRequest, type SyncResult } from '../../libs/singleton-job/src/store/store.js';
 import { NetworkStore } from '../../libs/singleton-job/src/testing/replicas/network-store.js';
@@ -34,6 +35,7 @@ const RECONNECT_MS = 250;
 export class FaultyStore extends NetworkStore {
   /** Every request that was sent, in order. */
   readonly sent: Sent[] = [];
+  /** The syncs without the record of the pause of all jobs, which each of them reads. */
   syncs: SyncRequest[] = [];
   writes: CasRequest[] = [];
   /** Decides what happens to each request. */
@@ -52,7 +54,7 @@ export class FaultyStore extends NetworkStore {
   #timer: Timer | undefined;
 
   override sync(request: SyncRequest): Promise<SyncResult> {
-    this.syncs.push(request);
+    this.syncs.push({ ...request, read: request.read.filter((name) => name !== PAUSE_OF_ALL) });
     return super.sync(request);
   }
 

@@ -253,7 +253,7 @@ describe('Any replica', () => {
       const call = registry.trigger('tick', { wait: '2s' });
       expect(await answer(call, 2_000)).toMatchObject({ started: true, by: 'a', ...NOT_KNOWN });
       await passes(500);
-      expect(services.replica.elections).toEqual([]);
+      expect(services.replica.elections).toEqual([services.replica.pauseOfAll]);
       expect(a.registry.get('tick').runningSince).not.toBeNull();
     });
 
@@ -376,7 +376,8 @@ describe('Any replica', () => {
       expect(replicas.server.holderOf('tick')).toBeDefined();
       await passes(10_000);
       expect(rolesOf(a, b, c).toSorted()).toEqual(['follower', 'follower', 'leader']);
-      const paused = { job: 'tick', pausedAt: expect.any(Date), pausedUntil: until, pauseReason: 'a migration' };
+      const times = { pausedAt: expect.any(Date), pausedUntil: until };
+      const paused = { job: 'tick', scope: 'job', ...times, pauseReason: 'a migration' };
       for (const { observer } of [a, b, c]) {
         expect(observer.of('jobPaused')).toEqual([paused]);
         expect(observer.of('jobResumed')).toEqual([{ ...paused, reason: 'expired' }]);
@@ -450,6 +451,112 @@ describe('Any replica', () => {
       const { length } = b.store.sent;
       expect(await answer(b.registry.pause('tick'), 0)).toMatchObject({ message });
       expect(b.store.sent).toHaveLength(length);
+    });
+  });
+
+  describe('pauses all jobs', () => {
+    const two = () => [job(), job({ name: 'other', schedule: MINUTELY, run: lasting(replicas.clock, 20_000) })];
+    const roles = (...all: TestReplica[]) => all.flatMap(({ registry }) => registry.list().map(({ role }) => role));
+    const holders = () => ['tick', 'other'].map((name) => replicas.server.holderOf(name));
+    const REASON = { pauseReason: 'a migration', pauseScope: 'all' };
+
+    it('at once, from a script, with their runs let to end, and a new replica leads none', async () => {
+      const [a, b] = [replicas.start('a', two()), replicas.start('b', two())];
+      await passes(60_500);
+      expect(await answer(script().registry.pauseAll({ reason: 'a migration' }), 0)).toBeUndefined();
+      expect(roles(a, b)).toEqual(Array(4).fill('paused'));
+      expect(holders()).toEqual([undefined, expect.any(String)]);
+      await passes(25_000);
+      expect(holders()).toEqual([undefined, undefined]);
+      const c = replicas.start('c', two());
+      await passes(3_600_000);
+      for (const { registry, health, observer } of [a, b, c]) {
+        expect(registry.list()).toMatchObject([REASON, REASON]);
+        expect(health.report()).toMatchObject({ leaderless: [], overdue: [] });
+        expect(observer.of('jobPaused')).toMatchObject(['tick', 'other'].map((name) => ({ job: name, scope: 'all' })));
+      }
+      expect(leadership(c)).toEqual([]);
+      expect(await answer(c.registry.overview())).toMatchObject([REASON, REASON]);
+      expect(await answer(script().registry.trigger('tick'), 0)).toMatchObject({ started: false, reason: 'paused' });
+      expect(await answer(b.registry.resumeAll(), 0)).toBeUndefined();
+      await passes(100);
+      expect(holders()).toEqual([expect.any(String), expect.any(String)]);
+      expect(c.observer.of('jobResumed')).toMatchObject([{ reason: 'resumed' }, { reason: 'resumed' }]);
+    });
+
+    it('beside the pause of one, which stays when all are resumed', async () => {
+      const a = replicas.start('a', two());
+      await passes(10);
+      await answer(a.registry.pause('tick', { reason: 'its own' }));
+      await answer(a.registry.pauseAll());
+      expect(a.registry.get('tick')).toMatchObject({ pauseScope: 'all', pauseReason: null });
+      await answer(a.registry.resumeAll());
+      expect(a.registry.get('tick')).toMatchObject({ role: 'paused', pauseScope: 'job', pauseReason: 'its own' });
+      expect(a.registry.get('other').role).toBe('leader');
+      const ends = a.observer.of('jobResumed').map((event) => [event.job, event.scope]);
+      expect(ends).toEqual(['tick', 'other'].map((name) => [name, 'all']));
+    });
+
+    it('until a time of the store, when replicas lead them without a message', async () => {
+      const [a, b] = [replicas.start('a', two()), replicas.start('b', two())];
+      await passes(10);
+      await answer(a.registry.pauseAll({ until: '10m' }));
+      for (const { store } of [a, b]) store.losesMessages = true;
+      await passes(600_000 - 60);
+      expect(holders()).toEqual([undefined, undefined]);
+      await passes(160);
+      expect(holders()).toEqual([expect.any(String), expect.any(String)]);
+      await passes(10_000);
+      for (const { observer } of [a, b])
+        expect(observer.of('jobResumed')).toMatchObject([{ reason: 'expired' }, { reason: 'expired' }]);
+    });
+
+    it('with the next heartbeat of a leader that misses the message', async () => {
+      const [a, b] = [replicas.start('a', two()), replicas.start('b', [])];
+      await passes(1_000);
+      a.store.losesMessages = true;
+      await answer(b.registry.pauseAll());
+      await passes(3_000);
+      expect(holders()).toEqual([undefined, undefined]);
+    });
+
+    it('also after a restart of the store, and tells of their loss with its data', async () => {
+      const a = replicas.start('a', two());
+      await passes(10);
+      await answer(a.registry.pauseAll());
+      replicas.server.restart(replicas.server.snapshot());
+      await passes(60_000);
+      expect(holders()).toEqual([undefined, undefined]);
+      replicas.server.loseData();
+      await passes(20_000);
+      expect(holders()).toEqual([expect.any(String), expect.any(String)]);
+      expect(a.observer.of('jobResumed')).toMatchObject([{ reason: 'data-lost' }, { reason: 'data-lost' }]);
+    });
+
+    it('and not the locks', async () => {
+      const { registry, services } = replicas.start('a', two());
+      await answer(registry.pauseAll());
+      expect(await answer(services.locks.tryAcquire('import'))).not.toBeNull();
+    });
+
+    it('or rejects while the store is unavailable or another program has written the record', async () => {
+      const { registry, store } = replicas.start('a', two());
+      await passes(10);
+      store.outcome = (request) => (request === 'compareAndSet' ? 'request-lost' : 'answered');
+      const message = 'all jobs: it is not known whether the jobs were paused (';
+      expect(await answer(registry.pauseAll())).toMatchObject({ message: expect.stringContaining(message) });
+      store.outcome = () => 'answered';
+      replicas.server.corrupt('all:pause');
+      expect(await answer(registry.resumeAll())).toMatchObject({ code: 'STORE_MISCONFIGURED' });
+      // leaders go on, and no replica takes a job
+      await passes(20_000);
+      expect(roles(replicas.start('b', two()))).toEqual(['follower', 'follower']);
+      expect(await answer(registry.stepDown('tick'))).toMatchObject({ steppedDown: true });
+      await passes(20_000);
+      expect(holders()).toEqual([undefined, expect.any(String)]);
+      replicas.server.repair('all:pause');
+      await passes(20_000);
+      expect(holders()).toEqual([expect.any(String), expect.any(String)]);
     });
   });
 

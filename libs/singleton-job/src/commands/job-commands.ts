@@ -1,7 +1,7 @@
 import { asStoreError, StoreError, unreadable } from '../base/errors/store.error.js';
 import { type Election } from '../leadership/election.js';
 import { type EditLimits, type RecordEdit } from '../leadership/record-edits.js';
-import { type Command, labelOf } from '../leadership/record.js';
+import { type Command, labelOf, PAUSE_OF_ALL } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { keepContext } from './caller-context.js';
 import { PauseEdit, type WantedPause } from './pause-edit.js';
@@ -62,7 +62,7 @@ export class JobCommands {
   }
 
   /**
-   * Pauses a job, or ends its pause without `wanted`.
+   * Pauses a job, or all jobs by their election, or ends that pause without `wanted`.
    *
    * @throws StoreError when the store has not confirmed it
    */
@@ -98,7 +98,8 @@ export class JobCommands {
 
   /** `done`: what becomes of the job. */
   #unconfirmed(election: Election, done: string, wasSent: boolean): StoreError {
-    const became = wasSent ? `it is not known whether the job was ${done}` : `the job was not ${done}`;
+    const was = election.name === PAUSE_OF_ALL ? 'the jobs were' : 'the job was';
+    const became = wasSent ? `it is not known whether ${was} ${done}` : `${was} not ${done}`;
     const failure = wasSent ? election.writer.failure : undefined;
     return unconfirmed(`${labelOf(election.name)}: ${became}`, this.replica, wasSent, failure);
   }

@@ -27,10 +27,10 @@ export class JobPresenter {
   statusOf(runner: JobRunner): JobStatus {
     const { statistics } = this;
     const { job, runs, election } = runner;
-    const { activeTerm: term, pause, leader = null } = election ?? {};
+    const { activeTerm: term, ownPause, leader = null } = election ?? {};
     return {
-      ...this.#planOf(job, pause),
-      nextTickAt: isoOf(this.#dueOf(job, pause, runs.isBusy ? undefined : term?.fields.run)),
+      ...this.#planOf(job, ownPause),
+      nextTickAt: isoOf(this.#dueOf(job, ownPause, runs.isBusy ? undefined : term?.fields.run)),
       lockExpiryMs: job.lockExpiryMs,
       timeoutMs: job.timeoutMs ?? null,
       role: this.#roleOf(runner),
@@ -44,14 +44,14 @@ export class JobPresenter {
     };
   }
 
-  #planOf({ name, schedule: { kind, description } }: Job, pause: Pause | undefined) {
-    const { at, until, reason: pauseReason = null } = pause ?? {};
-    return { name, kind, schedule: description, pausedAt: isoOf(at), pausedUntil: isoOf(until), pauseReason };
+  #planOf({ name, schedule: { kind, description } }: Job, own: Pause | undefined) {
+    return { name, kind, schedule: description, ...shownPause(this.replica.pauseOfAll.pause, own) };
   }
 
   /** When the next tick is due. `run`: the last one in the record of the job. */
-  #dueOf({ schedule }: Job, pause: Pause | undefined, run: RunRecord | undefined): number | undefined {
-    return pause === undefined ? nextDue(schedule, run, this.replica.clock.wallNow()) : undefined;
+  #dueOf({ schedule }: Job, own: Pause | undefined, run: RunRecord | undefined): number | undefined {
+    const { clock, pauseOfAll } = this.replica;
+    return (pauseOfAll.pause ?? own) === undefined ? nextDue(schedule, run, clock.wallNow()) : undefined;
   }
 
   /** As its record shows it. */
@@ -74,6 +74,17 @@ export class JobPresenter {
     if (election?.pause !== undefined) return 'paused';
     return election?.activeTerm === undefined ? 'follower' : 'leader';
   }
+}
+
+/** The pause that counts: that of all jobs, or that of one. */
+export function shownPause(
+  all: Pause | undefined,
+  own: Pause | undefined,
+): Pick<JobStatus, 'pausedAt' | 'pausedUntil' | 'pauseReason' | 'pauseScope'> {
+  const { at, until, reason: pauseReason = null } = all ?? own ?? {};
+  const scope = all === undefined ? 'job' : 'all';
+  const pauseScope = at === undefined ? null : scope;
+  return { pausedAt: isoOf(at), pausedUntil: isoOf(until), pauseReason, pauseScope };
 }
 
 /** As ISO 8601. Null for none. */

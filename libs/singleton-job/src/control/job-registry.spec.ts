@@ -41,6 +41,7 @@ describe('The registry', () => {
         pausedAt: null,
         pausedUntil: null,
         pauseReason: null,
+        pauseScope: null,
         leader: 'a',
         fencingToken,
         leaseRemainingMs: 9_000 - 2_100,

@@ -18,7 +18,8 @@ import { type JobStatus, type JobOverview } from './job-status.js';
 import { type PauseOptions, readPause } from './pause-options.js';
 import { readTriggerOptions, type TriggerOptions } from './trigger-options.js';
 
-const NO_CONNECTION_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
+const NO_CONNECTION_TITLE =
+  'overview(), trigger(), stepDown(), pause(), resume(), pauseAll() and resumeAll() need a connection';
 const NO_CONNECTION =
   'connection must be given to manage jobs of other replicas, got undefined: set it, also where enabled is false';
 
@@ -138,6 +139,33 @@ export class SingletonJobRegistry {
    */
   async resume(name: string): Promise<void> {
     return this.#commands.setPause(this.#election(name));
+  }
+
+  /**
+   * Pauses all jobs of the project, also those that are added later, until {@link resumeAll} or until `until` has come:
+   * for a migration, or in an incident. Resolves when the pause is stored. Locks go on. A job that is paused by itself
+   * stays so when all are resumed. Each leader sees it within milliseconds, or with its next heartbeat if a hint is
+   * lost, lets its run in flight end and releases the job.
+   *
+   * @throws InvalidOptionsError with every mistake of the options. Nothing is paused
+   * @throws StoreError when the store has not confirmed the pause within 2 s, or the application stopped first
+   * @example await jobs.pauseAll({ reason: 'the database moves' });
+   */
+  async pauseAll(options: PauseOptions = {}): Promise<void> {
+    this.#assertConnected();
+    return this.#commands.setPause(this.replica.pauseOfAll, readPause(options, 'pauseAll()', this.#now()));
+  }
+
+  /**
+   * Ends the pause of all jobs. Does nothing if there is none. Resolves when the end of the pause is stored. Replicas
+   * lead the jobs soon after, but for those that are paused by themselves.
+   *
+   * @throws StoreError when the store has not confirmed it within 2 s, or the application stopped first
+   * @example await jobs.resumeAll();
+   */
+  async resumeAll(): Promise<void> {
+    this.#assertConnected();
+    return this.#commands.setPause(this.replica.pauseOfAll);
   }
 
   /**

@@ -31,6 +31,8 @@ export interface JobStatus {
   readonly pausedUntil: string | null;
   /** Why, in the words of the caller. Null: none was given, or the job is not paused. */
   readonly pauseReason: string | null;
+  /** What is paused: this job, or all jobs, which counts first. Null: the job is not paused. */
+  readonly pauseScope: 'job' | 'all' | null;
   /**
    * The leader as this replica knows it: `nodeId` with its random part. Null: there is none, or none is known. A
    * replica on which the job is disabled never knows it.
@@ -96,7 +98,7 @@ export type RunOutcome = LastRun['outcome'];
 /** A job as the store knows it, whichever replica leads it: plain data that can be written as JSON. */
 export interface JobOverview extends Pick<
   JobStatus,
-  'name' | 'kind' | 'schedule' | 'pausedAt' | 'pausedUntil' | 'pauseReason'
+  'name' | 'kind' | 'schedule' | 'pausedAt' | 'pausedUntil' | 'pauseReason' | 'pauseScope'
 > {
   /** The replica that leads: `nodeId` with its random part. Null: none. A killed leader leads until its lease ends. */
   readonly leader: string | null;

@@ -5,7 +5,7 @@ import { jobRecord } from '../leadership/record.js';
 import { cron } from '../schedule/cron/cron.js';
 
 const MINUTE_MS = 60_000;
-const WELL = { unreachable: [], overdue: [], leaderless: [] };
+const WELL = { unreachable: [], overdue: [], leaderless: [], paused: [] };
 const hanging = (): Promise<never> => new Promise(() => undefined);
 
 describe('The health of a replica', () => {
@@ -60,7 +60,12 @@ describe('The health of a replica', () => {
     await Promise.all([registry.pause('paused'), replicas.clock.advance(1_500)]);
     pool.find('stands-back')?.election?.stepDown('stepped-down');
     await replicas.clock.advance(0);
-    expect(health.report()).toEqual(WELL);
+    const own = { name: 'paused', pauseScope: 'job', pauseReason: null, pausedUntil: null };
+    expect(health.report()).toMatchObject({ ...WELL, paused: [own] });
+    const reason = { pauseScope: 'all', pauseReason: 'a migration' };
+    await Promise.all([registry.pauseAll({ reason: 'a migration' }), replicas.clock.advance(100_000)]);
+    const names = ['stands-back', 'paused', 'late'];
+    expect(health.report()).toMatchObject({ ...WELL, paused: names.map((name) => ({ name, ...reason })) });
   });
 
   it('is good while a run of a lost term does not end', async () => {

@@ -2,6 +2,8 @@ import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { type JobPool } from '../runs/job-pool.js';
 import { type JobRunner } from '../runs/job-runner.js';
+import { shownPause } from './job-presenter.js';
+import { type JobStatus } from './job-status.js';
 import { overdueSince } from './overdue.js';
 
 /** What is wrong with the jobs of this replica: plain data that can be written as JSON. */
@@ -40,6 +42,8 @@ export interface HealthReport {
    * - while a run of a lost term has not ended.
    */
   readonly leaderless: readonly string[];
+  /** Jobs that this replica competes for and that are paused on all replicas. That is no fault. */
+  readonly paused: readonly Pick<JobStatus, 'name' | 'pausedAt' | 'pausedUntil' | 'pauseReason' | 'pauseScope'>[];
 }
 
 /**
@@ -58,13 +62,17 @@ export class SingletonJobHealth {
   /** The current report. It is empty before the application has started, and when it stops. */
   report(): HealthReport {
     const { jobs, state } = this.pool;
-    if (state !== 'started') return { unreachable: [], overdue: [], leaderless: [] };
-    const { outages, storeName } = this.replica.context;
+    if (state !== 'started') return { unreachable: [], overdue: [], leaderless: [], paused: [] };
+    const { context, pauseOfAll } = this.replica;
+    const { outages, storeName } = context;
     const forMs = Math.round(outages.unreachableMs);
     return {
       unreachable: forMs > this.options.lockExpiryMs ? [{ store: storeName, forMs }] : [],
       overdue: jobs.flatMap((runner) => this.#overdue(runner) ?? []),
       leaderless: jobs.filter(({ election }) => election?.isLeaderless).map(({ job }) => job.name),
+      paused: jobs.flatMap(({ job: { name }, election }) =>
+        election?.pause === undefined ? [] : { name, ...shownPause(pauseOfAll.pause, election.ownPause) },
+      ),
     };
   }
 

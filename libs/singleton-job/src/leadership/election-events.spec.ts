@@ -26,7 +26,7 @@ it('An error of an election is a warning of its job', () => {
 
 describe('A pause of time 7', () => {
   const LATER = { at: 7, until: 9, reason: 'a migration' };
-  const shown = { pausedAt: new Date(7) };
+  const shown = { scope: 'job', pausedAt: new Date(7) };
   const paused = (rest: object = {}) => ['jobPaused', { job: 'tick', ...shown, ...rest }];
   const resumed = (reason: string) => ['jobResumed', { job: 'tick', ...shown, reason }];
 
@@ -45,8 +45,8 @@ describe('A pause of time 7', () => {
   ])('%s', (_, next, revision, told) => {
     const reported: unknown[] = [];
     const events = eventsTo((event, payload) => reported.push([event, payload]));
-    events.status({ revision: 7, value: {} }, { at: 7 }, false, undefined);
-    events.status({ revision, value: {} }, next, false, undefined);
+    events.pause('job', { revision: 7, value: {} }, { at: 7 });
+    events.pause('job', { revision, value: {} }, next);
     expect(reported).toEqual([paused(), ...told]);
   });
 });

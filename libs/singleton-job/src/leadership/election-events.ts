@@ -15,8 +15,8 @@ export class ElectionEvents {
   #otherSchedule: string | undefined;
   /** The replica that was reported to lead. */
   #leader: string | undefined;
-  /** The pause that was reported. */
-  #pause: Pause | undefined;
+  /** The pauses that were reported. */
+  readonly #pauses: { [S in JobEvents['jobPaused']['scope']]?: Pause | undefined } = {};
 
   constructor(
     private readonly candidate: Candidate,
@@ -46,24 +46,30 @@ export class ElectionEvents {
     if (!isLeading) this.#compareSchedule(record);
   }
 
-  /** Whom this replica follows, and whether the job is paused. `leader`: as far as this replica knows. */
-  status(last: ObservedRecord, pause: Pause | undefined, isLeading: boolean, leader: string | undefined): void {
+  /** Whom this replica follows. `leader`: as far as this replica knows. */
+  status(last: ObservedRecord, isLeading: boolean, leader: string | undefined): void {
     const job = this.#job;
-    // a record that cannot be read says nothing of a pause
     if (job === undefined || last.isUnreadable === true) return;
-    const { notify } = this.context;
     const followed = isLeading ? undefined : (leader ?? this.#leader);
-    if (followed !== undefined && followed !== this.#leader) notify('leaderChanged', { job, leader: followed });
+    if (followed !== undefined && followed !== this.#leader)
+      this.context.notify('leaderChanged', { job, leader: followed });
     this.#leader = followed;
-    const before = this.#pause;
-    if (JSON.stringify(pause) === JSON.stringify(before)) return;
-    this.#pause = pause;
+  }
+
+  /** Whether the job is paused, by its own record or by that of all jobs. */
+  pause(scope: JobEvents['jobPaused']['scope'], last: ObservedRecord, pause: Pause | undefined): void {
+    const job = this.#job;
+    const before = this.#pauses[scope];
+    // a record that cannot be read says nothing of a pause
+    if (job === undefined || last.isUnreadable === true || JSON.stringify(pause) === JSON.stringify(before)) return;
+    const { notify } = this.context;
+    this.#pauses[scope] = pause;
     if (before !== undefined && before.at !== pause?.at) {
       const reason = this.#endOf(before, last);
       // an older record may show an older pause: then the job does not run again
-      if (reason !== 'data-lost' || pause === undefined) notify('jobResumed', { job, ...shown(before), reason });
+      if (reason !== 'data-lost' || pause === undefined) notify('jobResumed', { job, scope, ...shown(before), reason });
     }
-    if (pause !== undefined) notify('jobPaused', { job, ...shown(pause) });
+    if (pause !== undefined) notify('jobPaused', { job, scope, ...shown(pause) });
   }
 
   /** How a pause has ended. If no replica has written since it began, the record is older than the pause, or gone. */

@@ -7,7 +7,7 @@ import { ElectionEvents } from './election-events.js';
 import { type Lease } from './lease.js';
 import { type EditLimits, MAX_EDIT_MS, type RecordEdit, RecordEdits } from './record-edits.js';
 import { RecordView } from './record-view.js';
-import { type JobRecord, type ObservedRecord, type Pause, type Reply } from './record.js';
+import { type JobRecord, jobOf, type ObservedRecord, type Pause, type Reply } from './record.js';
 import { Term, type TermEnd } from './term.js';
 import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
@@ -19,6 +19,8 @@ const UNCONFIRMED_MS = 2_000;
 /** The table of a replica, as its elections see it. */
 export interface ElectionTable {
   readonly isClosing: boolean;
+  /** That of the record that pauses all jobs. */
+  readonly pauseOfAll: Election;
   /** The election is to be reconciled, now or at its time. */
   enqueue(election: Election): void;
   /** How long to wait before a take of a job. */
@@ -140,9 +142,24 @@ export class Election {
     return this.term === undefined ? this.observed.leader : this.context.id;
   }
 
-  /** The pause of the job, as this replica knows. Undefined: it is not paused. */
+  /** The pause that counts, as this replica knows: that of all jobs, or the own one. Undefined: it is not paused. */
   get pause(): Pause | undefined {
+    return this.#pauseOfAll?.pause ?? this.ownPause;
+  }
+
+  /** The pause in this record. */
+  get ownPause(): Pause | undefined {
     return decide.pauseOf(this.observed.last.value ?? {}, this.context.storeView.storeNow());
+  }
+
+  /** Undefined: it is not a job. */
+  get #pauseOfAll(): Election | undefined {
+    return jobOf(this.name) === undefined ? undefined : this.table.pauseOfAll;
+  }
+
+  /** The record was seen as it is, and can be read. */
+  get isKnown(): boolean {
+    return this.observed.fresh !== undefined && this.observed.fresh.isUnreadable !== true;
   }
 
   /** The term in which runs may start. Undefined: this replica does not lead, or is releasing its term. */
@@ -227,12 +244,19 @@ export class Election {
       this.candidate.reconciled?.();
       const { pause } = this;
       if (pause?.until !== undefined) this.#reachedOrWait(this.#monotonic(pause.until));
-      if (this.isWanted) this.#events.status(this.observed.last, pause, this.term !== undefined, this.leader);
+      if (this.isWanted) this.#report();
     } catch (error) {
       this.#fail(error);
     }
     // what an unknown write may have left is released later, or ends with its lease
     if (!this.isWanted && this.isIdle) for (const settle of this.#idle.splice(0)) settle();
+  }
+
+  #report(): void {
+    const [{ last }, all] = [this.observed, this.#pauseOfAll];
+    this.#events.status(last, this.term !== undefined, this.leader);
+    this.#events.pause('job', last, this.ownPause);
+    if (all !== undefined) this.#events.pause('all', all.observed.last, all.pause);
   }
 
   /** An error of the library stops no other election, and this one tries again when it has seen the record again. */
@@ -322,6 +346,7 @@ export class Election {
 
   #wants({ isUnreadable }: ObservedRecord): boolean {
     if (!this.isWanted || this.table.isClosing || isUnreadable || this.pause !== undefined) return false;
+    if (this.#pauseOfAll?.isKnown === false) return false;
     return this.candidate.isIdle && this.#reachedOrWait(this.#standBackEndsAt);
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../testing/manual-clock.js';
 import { Heartbeat, type Sync } from './heartbeat.js';
+import { PAUSE_OF_ALL } from './record.js';
 
 const INTERVAL_MS = 3_000;
 
@@ -10,11 +11,13 @@ function setup(names: readonly string[] = []) {
   heartbeat.listening(true);
   const leases = { isNewcomer: false, renew: ['a.1@10000'], grant: [], revoke: [] };
   const send = (always: readonly string[] = []): Sync => heartbeat.next(leases, names, always, () => true);
-  /** The names in the next sync, which is answered at once. */
+  /** The names in the next sync after that of the pause of all jobs. It is answered at once. */
   const read = (always?: readonly string[]): readonly string[] => {
     const { request } = send(always);
     heartbeat.answered(1);
-    return request.read;
+    const [first, ...names] = request.read;
+    expect(first).toBe(PAUSE_OF_ALL);
+    return names;
   };
   const dueAt = (): number => heartbeat.dueAt;
   return { clock, heartbeat, send, read, dueAt };
@@ -72,7 +75,7 @@ describe('a heartbeat', () => {
   it('reads all names until the store says that messages arrive', () => {
     const heartbeat = new Heartbeat(new ManualClock(), INTERVAL_MS, () => 0.5);
     const leases = { isNewcomer: true, renew: [], grant: [], revoke: [] };
-    expect(heartbeat.next(leases, numbered(7), [], () => true).request.read).toEqual(numbered(7));
+    expect(heartbeat.next(leases, numbered(7), [], () => true).request.read).toEqual([PAUSE_OF_ALL, ...numbered(7)]);
   });
 
   it('reads the doubtful names each time', () => {

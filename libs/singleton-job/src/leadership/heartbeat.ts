@@ -1,6 +1,7 @@
 import { type Clock, instant, type Instant } from '../base/time/clock.js';
 import { type SyncRequest } from '../store/store.js';
 import { spreadMs } from './decide.js';
+import { PAUSE_OF_ALL } from './record.js';
 
 /** In one request, so that no answer blocks the store or the event loop for long. */
 const MAX_NAMES = 400;
@@ -96,8 +97,9 @@ export class Heartbeat {
   }
 
   /**
-   * The next sync: `names` are those of the records that this replica cares about, `always` those that each sync reads
-   * if it has a place. `isOfUse`: whether a wish still is, as its caller may have gone while the store was away.
+   * The next sync, which also reads the pause of all jobs. `names` are those of the other records that this replica
+   * cares about, `always` those that each sync reads if it has a place. `isOfUse`: whether a wish still is, as its
+   * caller may have gone while the store was away.
    */
   next(
     leases: Omit<SyncRequest, 'read'>,
@@ -107,7 +109,9 @@ export class Heartbeat {
   ): Sync {
     const requested = [...new Set([...this.#requested, ...this.#nextSweep(names)])].filter(isOfUse);
     // what has no place here is wished again, but not `always`: they would take the place of the others without end
-    const read = [...new Set([...requested, ...always])].slice(0, MAX_NAMES);
+    const others = [...new Set([...requested, ...always])].slice(0, MAX_NAMES);
+    // it counts for all jobs, so it has its place beside any number of others
+    const read = [...new Set([PAUSE_OF_ALL, ...others])];
     this.#requested.clear();
     for (const name of requested.slice(MAX_NAMES)) this.#requested.add(name);
     this.#requestedAt = this.#requested.size > 0 ? -Infinity : Infinity;

@@ -94,6 +94,9 @@ export interface ObservedRecord {
   readonly isUnchanged?: boolean;
 }
 
+/** The name of the record that pauses all jobs. No replica holds it. */
+export const PAUSE_OF_ALL = 'all:pause';
+
 /** The name of the record of a job. */
 export function jobRecord(job: string): string {
   return `${job}:job`;
@@ -104,13 +107,14 @@ export function lockRecord(key: string): string {
   return `${key}:lock`;
 }
 
-/** The job of a record. Undefined: it is the record of a lock. */
+/** The job of a record. Undefined: it is another one. */
 export function jobOf(name: string): string | undefined {
   return name.endsWith(':job') ? name.slice(0, -':job'.length) : undefined;
 }
 
 /** The name of a job or a lock in events: that of a lock begins with `lock/`. */
 export function labelOf(name: string): string {
+  if (name === PAUSE_OF_ALL) return 'all jobs';
   return jobOf(name) ?? `lock/${name.slice(0, -':lock'.length)}`;
 }
 

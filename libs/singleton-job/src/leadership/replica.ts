@@ -8,7 +8,7 @@ import { type ContextParts, LeadershipContext } from './context.js';
 import * as decide from './decide.js';
 import { Election, type ElectionTable } from './election.js';
 import { type Sync } from './heartbeat.js';
-import { type ObservedRecord, observedRecord } from './record.js';
+import { type ObservedRecord, observedRecord, PAUSE_OF_ALL } from './record.js';
 import { Requests } from './requests.js';
 import { Outbox } from './writes.js';
 
@@ -42,6 +42,9 @@ export class Replica implements ElectionTable, StoreListener {
   #loads: ReadonlyMap<string, number> | undefined;
   /** By the name of the record: those in use, and those whose last write is not certain yet. */
   readonly #elections = new Map<string, Election>();
+  readonly pauseOfAll: Election;
+  /** The pause of all jobs as the jobs were reconciled with it. Undefined: it was not known. */
+  #reconciledPause: string | undefined;
   readonly #reads = new Set<Read>();
   /** Open: syncs leave. Closing: only the last requests leave. Closed: no answer is read any more. */
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
@@ -65,6 +68,19 @@ export class Replica implements ElectionTable, StoreListener {
     this.#outbox = new Outbox(this.context, this.#requests, (answer) => {
       this.reconcileAll(answer);
     });
+    const reconciled = this.#pauseReconciled.bind(this);
+    const { ttlMs } = parts;
+    // the first in the table, so that a pass reconciles the jobs after it. It is always read, and never taken
+    const candidate = { name: PAUSE_OF_ALL, isBalanced: false, isIdle: true, ttlMs, lead: () => undefined, reconciled };
+    this.pauseOfAll = this.electionFor(candidate);
+  }
+
+  #pauseReconciled(): void {
+    const { isKnown, pause } = this.pauseOfAll;
+    const now = isKnown ? JSON.stringify(pause ?? null) : undefined;
+    if (now === this.#reconciledPause) return;
+    this.#reconciledPause = now;
+    for (const election of this.#elections.values()) if (election !== this.pauseOfAll) election.markDue();
   }
 
   /** The name of this process in leases. */
@@ -204,7 +220,7 @@ export class Replica implements ElectionTable, StoreListener {
     for (const election of elections) {
       if (election.reconcileAt > now) continue;
       election.reconcile();
-      if (election.isOver) this.#elections.delete(election.name);
+      if (election.isOver && election !== this.pauseOfAll) this.#elections.delete(election.name);
     }
     this.#grantLeases();
     heartbeat.adapt(this.context.shortestTtlMs);
@@ -247,7 +263,7 @@ export class Replica implements ElectionTable, StoreListener {
 
   /** For a command of a replica that competes for no record. */
   get #needsIncarnation(): boolean {
-    return this.context.storeView.hasNoIncarnation && this.#elections.size > 0;
+    return this.context.storeView.hasNoIncarnation && this.elections.some(({ isOver }) => !isOver);
   }
 
   /**
@@ -282,7 +298,8 @@ export class Replica implements ElectionTable, StoreListener {
   hint(names: readonly string[] | '*'): void {
     const elections = names === '*' ? this.elections : names.flatMap((name) => this.#elections.get(name) ?? []);
     if (elections.length === 0) return;
-    const at = elections.some(({ isInHurry }) => isInHurry) ? -Infinity : this.context.heartbeat.jitteredAt;
+    const isInHurry = names.includes(PAUSE_OF_ALL) || elections.some((election) => election.isInHurry);
+    const at = isInHurry ? -Infinity : this.context.heartbeat.jitteredAt;
     for (const { name } of elections) this.context.heartbeat.requestRead(name, at);
     this.#schedule();
   }
@@ -305,7 +322,7 @@ export class Replica implements ElectionTable, StoreListener {
   }
 
   async #sync(): Promise<void> {
-    const names = [...this.#elections.keys()];
+    const names = [...this.#elections.keys()].filter((name) => name !== PAUSE_OF_ALL);
     const always = this.elections.filter(({ writer }) => writer.hasUnconfirmedWrite).map(({ name }) => name);
     const { renew, grant } = this.context.leases.requests;
     // who keeps no lease has one for the request only, which notes the incarnation

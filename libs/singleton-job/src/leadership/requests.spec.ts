@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { useCoreReplicas } from '../../../../test/support/core-replicas.js';
 import { type FaultyStore, type WriteStep } from '../../../../test/support/faulty-store.js';
 import { type StoreListener } from '../store/store.js';
-import { jobRecord } from './record.js';
+import { jobRecord, PAUSE_OF_ALL } from './record.js';
 
 const world = useCoreReplicas();
 
@@ -121,6 +121,18 @@ it('A read of a caller is not answered by what left before it', async () => {
   arrive();
   await world.clock.advance(1_000);
   expect((await read)?.get('job:job')).toEqual({ revision: 0, value: undefined });
+});
+
+it('Each replica reads the pause of all jobs at once after a message for it', async () => {
+  const replicas = ['a', 'b'].map((id) => world.add(id, { random: 0.5 }));
+  for (const { compete } of replicas) compete('job');
+  await world.clock.advance(1_000);
+  for (const { store, replica } of replicas) {
+    store.syncs = [];
+    replica.hint([PAUSE_OF_ALL]);
+  }
+  await world.clock.advance(0);
+  expect(replicas.map(({ store }) => store.syncs.length)).toEqual([1, 1]);
 });
 
 describe('a leader and a waiting caller look at once, and followers not all at once, after', () => {

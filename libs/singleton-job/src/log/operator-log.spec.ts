@@ -93,13 +93,36 @@ describe('The log', () => {
   it('has a line for the jobs that are paused on all replicas, and one for those that are resumed', async () => {
     const { lines, notify } = setup();
     const pausedAt = RUN.startedAt;
-    for (const job of ['a', 'b']) notify('jobPaused', { job, pausedAt });
-    notify('jobResumed', { job: 'b', pausedAt, reason: 'resumed' });
+    const scope = 'job';
+    const more = { pausedUntil: new Date(Date.parse('2027-01-01T05:00:00Z')), pauseReason: 'a migration' };
+    notify('jobPaused', { job: 'a', scope, pausedAt });
+    notify('jobPaused', { job: 'b', scope, pausedAt, ...more });
+    notify('jobResumed', { job: 'b', scope, pausedAt, reason: 'resumed' });
     await setImmediate();
     const since = 'since 2027-01-01T03:00:00.000Z';
     expect(lines).toEqual([
-      `log [myapp] paused on all replicas: 2 jobs (a ${since}, b ${since}); start one with resume()`,
+      `log [myapp] paused on all replicas: 2 jobs (a ${since}, b ${since} until 2027-01-01T05:00:00.000Z: a migration); start one with resume()`,
       'log [myapp] no longer paused on all replicas: 1 job (b)',
+    ]);
+  });
+
+  it('has one line for a pause of all jobs, one for what changes of it, and one for its end', () => {
+    const { lines, notify } = setup();
+    const paused = { scope: 'all', pausedAt: RUN.startedAt } as const;
+    for (const pauseReason of ['a migration', 'a long migration'])
+      for (const job of ['a', 'b']) notify('jobPaused', { ...paused, job, pauseReason });
+    for (const job of ['a', 'b']) notify('jobResumed', { ...paused, job, reason: 'expired' });
+    for (const job of ['a', 'b']) notify('jobPaused', { ...paused, job });
+    for (const job of ['a', 'b']) notify('jobResumed', { ...paused, job, reason: 'data-lost' });
+    const since = 'since 2027-01-01T03:00:00.000Z';
+    const next = `, ${since}; no replica leads a job. End it by resumeAll()`;
+    const lost = `the pause ${since} was lost with the data of Redis`;
+    expect(lines).toEqual([
+      `log [myapp] paused (all): a migration${next}`,
+      `log [myapp] paused (all): a long migration${next}`,
+      'log [myapp] no longer paused (all): expired',
+      `log [myapp] paused (all)${next}`,
+      `warn [myapp] ${lost}; all jobs run again. Call pauseAll() again if they must not`,
     ]);
   });
 
@@ -150,7 +173,10 @@ describe('The log', () => {
     ['warning', returnsAtOnce('order-feed', 1_000)],
     ['warning', runnerFailed('report', new Error('bug'))],
     ['warning', scheduleDiffers('report', 'cron 0 4 * * * UTC', 'cron 0 3 * * * UTC', 'pod-2-00000000')],
-    ['jobResumed', { job: 'report', pausedAt: new Date('2027-01-01T00:01:00.020Z'), reason: 'data-lost' }],
+    [
+      'jobResumed',
+      { job: 'report', scope: 'job', pausedAt: new Date('2027-01-01T00:01:00.020Z'), reason: 'data-lost' },
+    ],
     ['shutdownDelayed', { ...RUN, elapsedMs: 11_200, abortInMs: 5_000 }],
     ['shutdownDelayed', { ...RUN, elapsedMs: 11_200, abortInMs: 0 }],
     ['observerFailed', { event: 'runFailed', error: new Error('oops') }],

@@ -60,6 +60,8 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
   const resumed = burst((jobs) => `no longer paused on all replicas: ${jobs}`);
   const followed = new Map<string, LogBurst>();
   let hasFollowed = false;
+  /** The pause of all jobs, as the last line about it says. */
+  let pauseOfAll: string | undefined;
   const failures = new Failures();
   const brokenAt = new Set<keyof JobEvents>();
 
@@ -108,15 +110,29 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
     },
 
     jobPaused: (event) => {
-      paused.add(`${event.job} ${describePause(event)}`);
+      const { job, scope, pauseReason } = event;
+      const reason = pauseReason === undefined ? '' : `: ${pauseReason}`;
+      if (scope === 'job') {
+        paused.add(`${job} ${timesOf(event)}${reason}`);
+        return;
+      }
+      const text = `paused (all)${reason}, ${timesOf(event)}; no replica leads a job. End it by resumeAll()`;
+      if (text !== pauseOfAll) log(text);
+      pauseOfAll = text;
     },
 
-    jobResumed: ({ job, pausedAt, reason }) => {
-      if (reason !== 'data-lost') resumed.add(job);
-      else {
-        const lost = `the pause since ${pausedAt.toISOString()} was lost with the data of ${store}`;
-        warn(`${lost}; the job runs again. Call pause('${job}') again if it must not`, job);
+    jobResumed: ({ job, scope, pausedAt, reason }) => {
+      const lost = `the pause since ${pausedAt.toISOString()} was lost with the data of ${store}`;
+      if (scope === 'job') {
+        if (reason !== 'data-lost') resumed.add(job);
+        else warn(`${lost}; the job runs again. Call pause('${job}') again if it must not`, job);
+        return;
       }
+      // each job tells of it
+      if (pauseOfAll === undefined) return;
+      pauseOfAll = undefined;
+      if (reason !== 'data-lost') log(`no longer paused (all): ${reason}`);
+      else warn(`${lost}; all jobs run again. Call pauseAll() again if they must not`);
     },
 
     runFailed: (event) => {
@@ -250,9 +266,8 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
   };
 }
 
-function describePause({ pausedAt, pausedUntil, pauseReason }: JobEvents['jobPaused']): string {
-  const until = pausedUntil === undefined ? '' : ` until ${pausedUntil.toISOString()}`;
-  return `since ${pausedAt.toISOString()}${until}${pauseReason === undefined ? '' : `: ${pauseReason}`}`;
+function timesOf({ pausedAt, pausedUntil }: JobEvents['jobPaused']): string {
+  return `since ${pausedAt.toISOString()}${pausedUntil === undefined ? '' : ` until ${pausedUntil.toISOString()}`}`;
 }
 
 function whyGained({ because, after }: JobEvents['leadershipGained'], node: string): string {

@@ -1,4 +1,4 @@
-import { type BatchObservableResult, type Counter, type Meter } from '@opentelemetry/api';
+import { type Attributes, type BatchObservableResult, type Counter, type Meter } from '@opentelemetry/api';
 import { type JobEvents } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { type SingletonJobRegistry } from '../control/job-registry.js';
@@ -20,6 +20,8 @@ export function metricsObserver(
   const { runs, runDuration, scheduleLag, heartbeatDuration } = instruments;
   /** When a run of each job last succeeded here. */
   const succeededAt = new Map<string, number>();
+  /** The attributes of each pause that a job has had here, as JSON: the SDK would export an earlier one for ever. */
+  const pausesOf = new Map<string, Set<string>>();
   let clockOffsetMs = 0;
 
   const count =
@@ -66,14 +68,24 @@ export function metricsObserver(
 
   const { isLeader, isPaused, leaseRemaining, runAge, nextTick, lastSuccess, clockOffset } = instruments;
   const gauges = [isLeader, isPaused, leaseRemaining, runAge, nextTick, lastSuccess, clockOffset];
+  const observePause = (result: BatchObservableResult, status: JobStatus): void => {
+    const { name, pausedAt, pauseScope: scope, pauseReason: reason } = status;
+    const now = JSON.stringify({ ...(scope === 'all' && { scope }), ...(reason !== null && { reason }) });
+    const pauses = pausesOf.get(name) ?? new Set(['{}']);
+    pausesOf.set(name, pauses.add(now));
+    for (const one of pauses) {
+      const attributes = { [JOB_NAME]: name, ...(JSON.parse(one) as Attributes) };
+      result.observe(isPaused, pausedAt !== null && one === now ? 1 : 0, attributes);
+    }
+  };
   /** Observes every gauge each time: the SDK keeps exporting the last value of a gauge that is no longer observed. */
   const observeJob = (result: BatchObservableResult, status: JobStatus): void => {
-    const { name, kind, role, pausedAt, leaseRemainingMs, runningSince, nextTickAt } = status;
+    const { name, kind, role, leaseRemainingMs, runningSince, nextTickAt } = status;
     const job = { [JOB_NAME]: name };
     // a run of @WhileLeader may take any time
     const runAgeMs = runningSince === null || kind === 'while-leader' ? 0 : Date.now() - Date.parse(runningSince);
     result.observe(isLeader, role === 'leader' ? 1 : 0, job);
-    result.observe(isPaused, pausedAt === null ? 0 : 1, job);
+    observePause(result, status);
     result.observe(leaseRemaining, (leaseRemainingMs ?? 0) / MS_PER_SECOND, job);
     result.observe(runAge, runAgeMs / MS_PER_SECOND, job);
     result.observe(lastSuccess, (succeededAt.get(name) ?? 0) / MS_PER_SECOND, job);

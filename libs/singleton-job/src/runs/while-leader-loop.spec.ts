@@ -43,6 +43,7 @@ describe('A @WhileLeader job', () => {
 
   it.each([
     ['pause', (replica: TestReplica) => replica.registry.pause('tick')],
+    ['pauseAll', (replica: TestReplica) => replica.registry.pauseAll()],
     ['stepDown', (replica: TestReplica) => replica.registry.stepDown('tick')],
     ['unregister', (replica: TestReplica) => replica.registry.unregister('tick')],
   ])('is told at once by %s()', async (_name, act) => {

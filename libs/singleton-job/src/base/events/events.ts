@@ -70,10 +70,12 @@ export interface JobEvents {
     readonly leader: string;
   };
   /**
-   * The job is paused on all replicas. Each replica that competes for it reports that, and once more if the same pause
-   * gets another end or reason.
+   * The job is paused on all replicas, or all jobs are. Each replica that competes for it reports that, and once more
+   * if the same pause gets another end or reason.
    */
   jobPaused: Pick<RunInfo, 'job'> & {
+    /** What is paused: this job by `pause()`, or all jobs by `pauseAll()`. Each has a begin and an end of its own. */
+    readonly scope: 'job' | 'all';
     /** Since when, by the clock of the store. */
     readonly pausedAt: Date;
     /** When it ends by itself, by the clock of the store. Left out: it does not. */
@@ -86,7 +88,7 @@ export interface JobEvents {
    * called again.
    */
   jobResumed: JobEvents['jobPaused'] & {
-    /** Whether a caller resumed the job, its end has come, or the store lost its data, and with it the pause. */
+    /** Whether a caller ended the pause, its `until` has come, or the store lost its data, and with it the pause. */
     readonly reason: 'resumed' | 'expired' | 'data-lost';
   };
 
