@@ -56,6 +56,21 @@ describe('The page of the worker, in Chromium', () => {
     );
   });
 
+  it('pauses all jobs until a time, with a reason, and resumes them', async () => {
+    await page.getByLabel('Reason').fill('a migration');
+    await page.getByLabel('Until').fill('soon');
+    await page.getByRole('button', { name: 'Pause all' }).click();
+    await until('the page says what is wrong', async () =>
+      /until must be a Date/.test((await page.getByRole('alert').textContent()) ?? ''),
+    );
+    await page.getByLabel('Until').fill('2h');
+    await page.getByRole('button', { name: 'Pause all' }).click();
+    for (const job of ['price-tick', 'daily-report']) await shows(job, /paused \(all\) since .* until .*: a migration/);
+    await page.getByRole('button', { name: 'Resume all' }).click();
+    await shows('price-tick', /(succeeded|began) .* on /);
+    await until('they are led', () => workers.leadersOf('price-tick').length === 1);
+  });
+
   it.each([360, 768, 1_280])('fits a window of %d px', async (width) => {
     await page.setViewportSize({ width, height: 800 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);

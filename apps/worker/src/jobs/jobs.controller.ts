@@ -5,6 +5,7 @@ import { UnknownJobFilter } from './unknown-job.filter.js';
 import {
   duration,
   type JobStatus,
+  type PauseOptions,
   SingletonJobRegistry,
   type StepDownResult,
   type TriggerResult,
@@ -51,11 +52,24 @@ export class JobsController {
     return result;
   }
 
-  /** Pauses the job on all replicas until it is resumed. 503: Redis has not confirmed it. */
+  /** Pauses all jobs, such as with `?until=2h&reason=migration`. 400: a mistake. 503: Redis has not confirmed it. */
+  @Post('pause')
+  @HttpCode(204)
+  pauseAll(@Query() options: PauseOptions): Promise<void> {
+    return this.jobs.pauseAll({ ...options });
+  }
+
+  @Post('resume')
+  @HttpCode(204)
+  resumeAll(): Promise<void> {
+    return this.jobs.resumeAll();
+  }
+
+  /** Pauses the job on all replicas, as all jobs. */
   @Post(':name/pause')
   @HttpCode(204)
-  pause(@Param('name') name: string): Promise<void> {
-    return this.jobs.pause(name);
+  pause(@Param('name') name: string, @Query() options: PauseOptions): Promise<void> {
+    return this.jobs.pause(name, { ...options });
   }
 
   @Post(':name/resume')

@@ -11,13 +11,18 @@ export const PAGE = `<!doctype html>
   table { border-collapse: collapse; width: 100%; }
   th, td { border-bottom: 1px solid #ccc; padding: .5rem; text-align: left; vertical-align: top; }
   td.failed { color: #a00000; }
-  button { font: inherit; margin-right: .25rem; }
+  button, input { font: inherit; margin-right: .25rem; max-width: 100%; }
   [role=alert] { color: #a00000; }
   [role=alert], [role=status] { min-height: 1.5em; }
 </style>
 </head>
 <body>
 <h1>Jobs</h1>
+<p>
+  <label>Reason <input name="reason" maxlength="200"></label>
+  <label>Until <input name="until" size="5" placeholder="2h"></label>
+  <button data-action="pause">Pause all</button><button data-action="resume">Resume all</button>
+</p>
 <p role="alert"></p>
 <p role="status"></p>
 <div class="scroll">
@@ -47,10 +52,15 @@ export const PAGE = `<!doctype html>
     return run.outcome + ' ' + time(run.endedAt) + ' on ' + run.by + (run.error === null ? '' : ': ' + run.error);
   }
 
+  function pauseOf({ pausedAt, pausedUntil, pauseReason, pauseScope }) {
+    const until = pausedUntil === null ? '' : ' until ' + time(pausedUntil);
+    return (pauseScope === 'all' ? 'paused (all)' : 'paused') + ' since ' + time(pausedAt) + until + (pauseReason === null ? '' : ': ' + pauseReason);
+  }
+
   function button(row, name, action, label) {
     const element = document.createElement('button');
     element.textContent = label;
-    element.addEventListener('click', () => act(name, action));
+    element.addEventListener('click', () => act(name, encodeURIComponent(name) + '/' + action));
     row.lastElementChild.append(element);
   }
 
@@ -58,17 +68,24 @@ export const PAGE = `<!doctype html>
     const row = body.insertRow();
     cell(row, job.name);
     cell(row, job.schedule);
-    cell(row, job.pausedAt === null ? (job.leader ?? 'none') : 'paused since ' + time(job.pausedAt));
+    cell(row, job.pausedAt === null ? (job.leader ?? 'none') : pauseOf(job));
     cell(row, lastRun(job), job.lastRun?.outcome ?? '');
     cell(row, job.nextTimes.map(time).join(', '));
     cell(row, '');
     button(row, job.name, 'trigger?wait=1m', 'Run now');
     if (job.pausedAt === null) button(row, job.name, 'pause', 'Pause');
-    else button(row, job.name, 'resume', 'Resume');
+    else if (job.pauseScope === 'job') button(row, job.name, 'resume', 'Resume');
   }
 
-  async function act(name, action) {
-    const response = await fetch('/jobs/' + encodeURIComponent(name) + '/' + action, { method: 'POST' });
+  // the inputs are about a pause
+  function withInputs(path) {
+    if (!path.endsWith('pause')) return path;
+    const given = [...document.querySelectorAll('input')].filter(({ value }) => value !== '');
+    return path + '?' + new URLSearchParams(given.map(({ name, value }) => [name, value]));
+  }
+
+  async function act(name, path) {
+    const response = await fetch('/jobs/' + withInputs(path), { method: 'POST' });
     const answer = response.status === 204 ? {} : await response.json();
     alert.textContent = response.ok ? '' : name + ': ' + (answer.reason ?? answer.message);
     status.textContent = answer.started === true ? name + ': ' + end(answer) : '';
@@ -91,6 +108,8 @@ export const PAGE = `<!doctype html>
     }
   }
 
+  for (const element of document.querySelectorAll('[data-action]'))
+    element.addEventListener('click', () => act('all jobs', element.dataset.action));
   await read();
   setInterval(read, 2_000);
 </script>

@@ -239,11 +239,13 @@ export class Election {
   /** Decides from what was seen. Called when something has changed, and at {@link reconcileAt}. */
   reconcile(): void {
     this.reconcileAt = Infinity;
+    const { clock, storeView } = this.context;
+    // before it decides: the time may come meanwhile
+    const { until } = this.pause ?? {};
+    if (until !== undefined) this.#reachedOrWait(clock.now() + until - storeView.storeNow());
     try {
       this.#reconcile();
       this.candidate.reconciled?.();
-      const { pause } = this;
-      if (pause?.until !== undefined) this.#reachedOrWait(this.#monotonic(pause.until));
       if (this.isWanted) this.#report();
     } catch (error) {
       this.#fail(error);
@@ -300,12 +302,6 @@ export class Election {
     if (this.context.clock.now() >= at) return true;
     this.reconcileAt = Math.min(this.reconcileAt, at);
     return false;
-  }
-
-  /** When the clock of the store shows a time, by the monotonic clock. */
-  #monotonic(storeTime: number): number {
-    const { clock, storeView } = this.context;
-    return clock.now() + storeTime - storeView.storeNow();
   }
 
   // ---- Following

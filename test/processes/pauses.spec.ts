@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type WorkerEvent, WorkerProcess } from '../../tools/replicas/worker-process.js';
+import { JOBS, QUICK, Workers } from '../../tools/replicas/workers.js';
+import { type OwnServer } from '../../tools/servers/own-server.js';
+import { SERVERS } from '../../tools/servers/servers.js';
+
+describe.each([
+  { name: 'Redis', start: SERVERS.redis },
+  { name: 'MariaDB', start: SERVERS.mysql },
+])('A pause of all jobs on $name', ({ start }) => {
+  let server: OwnServer;
+  let workers: Workers;
+  beforeAll(async () => {
+    server = await start();
+    workers = await Workers.start(server.url, { PRICE_TICK_SLOW_EVERY: '0' });
+  });
+  afterAll(async () => {
+    await workers.kill();
+    await server[Symbol.asyncDispose]();
+  });
+
+  const post = async (path: string): Promise<number> => {
+    const [any] = workers.running;
+    return (await fetch(`${any?.url}/jobs/${path}`, { method: 'POST' })).status;
+  };
+  const isLed = () => JOBS.every((job) => workers.leadersOf(job).length === 1);
+  const isFree = () => JOBS.every((job) => workers.leadersOf(job).length === 0);
+  const since = (atMs: number, event: WorkerEvent['event']) =>
+    workers.events.filter((one) => one.event === event && one.atMs > atMs);
+
+  it('ends every run, keeps a new process out, and ends by a resume', async () => {
+    const pausedAtMs = Date.now();
+    expect(await post('pause?reason=migration')).toBe(204);
+    await workers.until('no job is led', isFree);
+    const releasedAtMs = Date.now();
+    const variables = { SINGLETON_JOB_CONNECTION: server.url, SINGLETON_JOB_PROJECT_NAME: workers.project };
+    const late = new WorkerProcess('d', { ...QUICK, ...variables });
+    workers.all.push(late);
+    const isPaused = ({ text }: { readonly text: string }) => text.includes('paused (all): migration');
+    await workers.until('the new one says so', () => late.isReady && late.lines.some(isPaused));
+    await delay(3_000);
+    expect(since(releasedAtMs, 'runStarted')).toEqual([]);
+    expect(since(pausedAtMs, 'runCancelled')).toEqual([]);
+    expect(isFree()).toBe(true);
+    const resumedAtMs = Date.now();
+    expect(await post('resume')).toBe(204);
+    await workers.until('each job is led', isLed);
+    await workers.untilJobsGoOn(resumedAtMs);
+  });
+
+  it('ends by itself at its time, and no job is led before', async () => {
+    const pausedAtMs = Date.now();
+    expect(await post('pause?until=5s')).toBe(204);
+    await workers.until('no job is led', isFree);
+    await workers.until('each job is led', isLed);
+    const [first] = since(pausedAtMs, 'leadershipGained');
+    expect((first?.atMs ?? 0) - pausedAtMs).toBeGreaterThan(4_900);
+    const isEnd = ({ payload }: WorkerEvent) => payload?.reason === 'expired';
+    await workers.until(
+      'each replica tells of its end',
+      () => since(pausedAtMs, 'jobResumed').filter(isEnd).length === workers.all.length * JOBS.length,
+    );
+  });
+});
