@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadSqlite } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
@@ -11,6 +11,7 @@ import { PostgresServer } from '../../tools/servers/postgres-server.js';
 import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { SqliteServer } from '../../tools/servers/sqlite-server.js';
 import { reportsIn, unaccountedOccurrences } from '../support/occurrences.js';
+import { oneForAll } from '../support/use-redis.js';
 
 /** Every run lasts longer than a lock lives without renewals. */
 const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SINGLETON_JOB_SHUTDOWN_TIMEOUT: '30s' };
@@ -76,29 +77,21 @@ describe.each([
   { name: 'MariaDB', start: SERVERS.mysql, commandsDuring: commandsOfMysql },
   ...(SERVER_KINDS.includes('sqlite') ? [SQLITE] : []),
 ])('Three processes keep on $name', ({ start, commandsDuring }) => {
-  let server: OwnServer;
+  const server = oneForAll<OwnServer>(start);
   /** For the test that shuts it down. */
-  let outage: OwnServer;
-
-  beforeAll(async () => {
-    [server, outage] = await Promise.all([start(), start()]);
-  });
-
-  afterAll(async () => {
-    await Promise.all([server.stop(), outage.stop()]);
-  });
+  const outage = oneForAll<OwnServer>(start);
 
   it.concurrent(
     'P1, P6: a leader that is suspended past its lease starts nothing, and its run is aborted',
     async () => {
       // however late another replica follows, the run has not ended by itself
-      await using workers = await Workers.start(server.url, { ...LONG_RUNS, PRICE_TICK_SLOW_FOR: '10m' });
+      await using workers = await Workers.start(server().url, { ...LONG_RUNS, PRICE_TICK_SLOW_FOR: '10m' });
       const run = await workers.runInFlight('price-tick', Infinity);
       const leader = workers.leaderOf('price-tick');
       // one that is suspended within a transaction keeps all others from writing
-      if (server instanceof SqliteServer) await server.down();
+      if (server() instanceof SqliteServer) await server().down();
       const suspendedAtMs = leader.suspend();
-      if (server instanceof SqliteServer) await server.up();
+      if (server() instanceof SqliteServer) await server().up();
       const elsewhere = () =>
         workers.runs('price-tick').filter(({ node, startedAtMs }) => node !== run.node && startedAtMs > suspendedAtMs);
       await workers.until('another replica runs the job', () => elsewhere().length > 0);
@@ -121,7 +114,7 @@ describe.each([
   );
 
   it.concurrent('P2, P4: a killed leader is replaced when its lease ends, under a larger token', async () => {
-    await using workers = await Workers.start(server.url);
+    await using workers = await Workers.start(server().url);
     await workers.untilJobsGoOn(Date.now());
     const leader = workers.leaderOf('price-tick');
     const [before] = workers.eventsOf('price-tick', 'leadershipGained');
@@ -137,7 +130,7 @@ describe.each([
 
   it.concurrent('P3: each cron occurrence is started or reported once, with clocks a second apart', async () => {
     const everySecond = { SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: '* * * * * *' };
-    await using workers = await Workers.start(server.url, everySecond, { clocksAheadMs: [-500, 0, 500] });
+    await using workers = await Workers.start(server().url, everySecond, { clocksAheadMs: [-500, 0, 500] });
     const nodes = () => new Set(workers.runs('daily-report').map(({ node }) => node)).size;
     await workers.until('it runs', () => nodes() === 1);
     await workers.leaderOf('daily-report').stop();
@@ -159,7 +152,7 @@ describe.each([
   it.concurrent(
     'P4, P5: a leader that is stopped renews its lock until its run has ended, then hands over',
     async () => {
-      await using workers = await Workers.start(server.url, LONG_RUNS);
+      await using workers = await Workers.start(server().url, LONG_RUNS);
       const run = await workers.runInFlight('price-tick', 300);
       const leader = workers.leaderOf('price-tick');
       const stoppedAtMs = Date.now();
@@ -178,10 +171,10 @@ describe.each([
   );
 
   it.concurrent('P7: a tick costs the server nothing', async () => {
-    await using workers = await Workers.start(server.url, LASTING);
+    await using workers = await Workers.start(server().url, LASTING);
     const ticks = () => workers.runs('price-tick').length + workers.runs('heartbeat').length;
     const before = ticks();
-    const all = await commandsDuring(server, () => workers.until('many ticks ran', () => ticks() > before + 30));
+    const all = await commandsDuring(server(), () => workers.until('many ticks ran', () => ticks() > before + 30));
     const commands = all.filter((line) => line.includes(workers.project));
     // each replica writes the records of its jobs every 10 s, in one command; heartbeats write none
     expect(commands.filter((line) => line.includes('fencingToken')).length).toBeLessThan(10);
@@ -189,11 +182,11 @@ describe.each([
   });
 
   it.concurrent('P4, P8: jobs go on after an outage, and no process ends', async () => {
-    await using workers = await Workers.start(outage.url);
+    await using workers = await Workers.start(outage().url);
     await workers.untilJobsGoOn(Date.now());
-    await outage.down();
+    await outage().down();
     await delay(LOCK_EXPIRY_MS + 1_000);
-    await outage.up();
+    await outage().up();
     await workers.untilJobsGoOn(Date.now(), { withinMs: 2 * LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
     expect(workers.running).toHaveLength(3);
     expect(await workers.stop()).toEqual(Array(3).fill({ code: 0, signal: null }));
