@@ -5,7 +5,7 @@ import { attempt } from './workspace/command.js';
 
 /**
  * `npm run versions [-- <name>…]`: the packed library on servers and runtimes of other versions, from npm and from
- * Debian's suite sid. Three processes run a job of each kind; one is stopped and one is killed. A server also passes
+ * suites of Debian. Three processes run a job of each kind; one is stopped and one is killed. A server also passes
  * the contract of its store and its faults. Prints a line for each version.
  */
 const { positionals } = parseArgs({ allowPositionals: true });

@@ -5,11 +5,11 @@ import { folderOf, VERSIONS } from './versions.js';
 
 /** `try-version.ts NAME TARBALL`: a process of its own, because a process finds each server once. */
 const [name = '', tarball = ''] = process.argv.slice(2);
-const { app = 'nest-12-esm', fetch, stores, specs = [] } = VERSIONS[name] ?? { stores: [] };
+const { app = 'nest-12-esm', packages = [], fetch, stores, specs = [] } = VERSIONS[name] ?? { stores: [] };
 const { runtime = process.execPath, env = {} } = (await fetch?.(folderOf(name))) ?? {};
 Object.assign(process.env, env);
 
-await using application = await Application.install(app, tarball, stores.includes('mysql') ? ['mysql2@3'] : []);
+await using application = await Application.install(app, tarball, packages);
 await application.npm(['run', 'build']);
 for (const kind of stores) {
   if (kind === 'sqlite') {

