@@ -401,8 +401,9 @@ describe('a server with a certificate of its own authority', () => {
   const secured = oneForAll(() => PostgresFixture.start(certificate().postgresArguments));
 
   beforeAll(async () => {
-    // the role `app` needs TLS and its password
-    await secured().sql(`CREATE ROLE app LOGIN SUPERUSER PASSWORD 'secret'; DO $$ BEGIN EXECUTE format(
+    // the role `app` needs TLS and its password, of which PostgreSQL 13 keeps an md5 by default
+    await secured().sql(`SET password_encryption = 'scram-sha-256';
+      CREATE ROLE app LOGIN SUPERUSER PASSWORD 'secret'; DO $$ BEGIN EXECUTE format(
       'COPY (VALUES (''host all postgres all trust''), (''hostssl all all all scram-sha-256'')) TO %L', current_setting('hba_file'));
       PERFORM pg_reload_conf(); END $$`);
   });
