@@ -6,6 +6,7 @@ import { formatDuration } from '../../libs/singleton-job/src/base/text/duration.
 import { JOB_OPTIONS } from '../../libs/singleton-job/src/options/table/job-option-table.js';
 import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/table/module-option-table.js';
 import { type OptionRow } from '../../libs/singleton-job/src/options/table/option-table.js';
+import { VERSIONS } from '../../tools/versions/versions.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 import { JOB_DOCS, MODULE_DOCS, OPTIONS_PAGE, withTables } from '../support/options-page.js';
 import { pagesUnder, readPage as read } from '../support/pages.js';
@@ -125,20 +126,23 @@ describe('docs/README.md', () => {
 });
 
 describe('docs/production/bundlers.md', () => {
-  it('says which versions are tested, as CI tests them', () => {
-    type Matrix = Readonly<Record<string, readonly string[]>>;
-    const ci = parse(read('.github/workflows/ci.yml')) as {
-      jobs: Readonly<Record<string, { strategy: { matrix: Matrix } }>>;
-    };
-    const matrix = (job: string): readonly string[] => Object.values(ci.jobs[job]?.strategy.matrix ?? {}).flat();
-    const servers = (name: string): string[] =>
-      matrix('redis').flatMap((server) => (server.startsWith(name) ? [server.replace(/.* /, '')] : []));
+  it('has a run of each version of `npm run versions`, and the nightly run has them too', () => {
     const rows = rowsUnder('you need', 'docs/production/bundlers.md');
-    const tested = new Map(rows.map(([name = '', , versions]) => [name, versions]));
-    expect(tested.get('Node')).toBe(matrix('everything').join(', '));
-    expect(tested.get('Redis')).toBe(servers('redis').join(', '));
-    expect(tested.get('or Valkey')).toBe(servers('valkey').join(', '));
-    expect(tested.get('[PostgreSQL](postgresql.md)')).toBe(matrix('postgresql').join(', '));
+    const hasRun = (version: string): boolean => {
+      const [product = '', major = ''] = version.split('-');
+      return rows.some(
+        ([name = '', , run = '']) =>
+          new RegExp(`^(or )?\\[?${product}`, 'i').test(name) && new RegExp(`(^| )${major}\\.`).test(run),
+      );
+    };
+    const names = Object.keys(VERSIONS);
+    const parts = names.flatMap((name) => name.match(/[a-z]\w*-\d+/g) ?? []);
+    expect(parts.filter((part) => !hasRun(part))).toEqual([]);
+    const { jobs } = parse(read('.github/workflows/nightly.yml')) as {
+      jobs: { versions: { strategy: { matrix: { versions: readonly string[] } } } };
+    };
+    const nightly = jobs.versions.strategy.matrix.versions.flatMap((some) => some.split(' '));
+    expect(nightly.toSorted()).toEqual(names.toSorted());
   });
 });
 
