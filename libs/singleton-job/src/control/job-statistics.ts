@@ -8,7 +8,7 @@ type Counters = { -readonly [K in keyof JobCounters]: JobCounters[K] };
 
 interface Recorded {
   readonly counters: Counters;
-  /** The last run, with dates, not texts: most runs are never read. */
+  /** The last run, not its texts: most runs are never read. */
   last?: Pick<LastRun, 'outcome' | 'error'> & { readonly run: EndedRun };
 }
 
@@ -42,7 +42,9 @@ export class JobStatistics implements JobObserver {
   occurrencesMissed: JobObserver['occurrencesMissed'] = ({ job, count }) => this.#count(job, 'missed', count);
 
   #ended(run: EndedRun, outcome: RunOutcome, error: string | null): Recorded {
-    return Object.assign(this.#count(run.job, outcome), { last: { run, outcome, error } });
+    const recorded = this.#count(run.job, outcome);
+    recorded.last = { run, outcome, error };
+    return recorded;
   }
 
   #count(job: string, what: keyof JobCounters, count = 1): Recorded {

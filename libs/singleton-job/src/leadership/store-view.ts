@@ -1,4 +1,4 @@
-import { type Clock, type Instant, instant } from '../base/time/clock.js';
+import { type Clock, type Instant } from '../base/time/clock.js';
 import { isLeaseId, type LeaseId, ttlOf, replicaOf } from '../store/lease-id.js';
 import { type Incarnation, type SyncResult } from '../store/store.js';
 import { isFarAhead, MAX_TIME } from './record.js';
@@ -54,9 +54,9 @@ export class StoreView {
    * monotonic clock stood still while the host was suspended.
    */
   storeNowAtMost(): number {
-    const { now, wall } = this.#sent;
-    const present = instant(this.clock);
-    return Math.ceil(this.storeTime + Math.max(present.now - now, present.wall - wall));
+    const now = this.clock.now();
+    const wall = this.clock.wallNow(now);
+    return Math.ceil(this.storeTime + Math.max(now - this.#sent.now, wall - this.#sent.wall));
   }
 
   /** When a lease ends unless it is renewed, by the monotonic clock of this replica. */

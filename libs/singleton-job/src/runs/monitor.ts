@@ -51,7 +51,7 @@ export class Monitor {
       if (leading.length === 0) this.stop();
       else {
         this.#look();
-        for (const { runs } of leading) runs.inFlight?.checkProgress();
+        leading.forEach(({ runs }) => runs.inFlight?.checkProgress());
         this.#arm();
       }
     });

@@ -45,7 +45,7 @@ export interface RunStart extends Pick<RunInfo, 'cause'> {
 }
 
 /** What a record gets of a run that begins now. */
-export function runRecordOf(term: TermHandle, more: Pick<RunRecord, 'crashes' | 'occurrence'> = {}): RunRecord {
+export function runRecordOf(term: TermHandle, more?: Pick<RunRecord, 'crashes' | 'occurrence'>): RunRecord {
   const { occurrence } = term.fields.run ?? {};
   const by = replicaOf(term.holder);
   return { startedAt: term.storeNow(), by, ...(occurrence !== undefined && { occurrence }), ...more };
@@ -92,7 +92,7 @@ export class Run extends JobRun {
     this.missed = missed;
     this.#parts = parts;
     this.#term = term;
-    this.#record = record ?? runRecordOf(term, crashes === undefined ? {} : { crashes });
+    this.#record = record ?? runRecordOf(term, crashes === undefined ? undefined : { crashes });
     this.#isWritten = record !== undefined;
     this.#startedMs = startedMs;
   }

@@ -12,6 +12,7 @@ class Context extends AsyncResource {
 }
 
 const whereLoaded = new Context();
+const makeContext = (): Context => new Context();
 
 /**
  * Calls a function in the async context in which this library was loaded. That is an empty one, unless it was imported
@@ -20,7 +21,7 @@ const whereLoaded = new Context();
  */
 export function detached<R>(act: () => R): R {
   // of its own: on Node 20 `enterWith()` would change the context of all calls
-  return madeDetached(() => new Context()).runInAsyncScope(act);
+  return madeDetached(makeContext).runInAsyncScope(act);
 }
 
 /** The same for what only makes an async resource, such as a timer: that has a context of its own. */
