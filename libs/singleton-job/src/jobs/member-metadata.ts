@@ -25,7 +25,7 @@ export class MemberMetadata<T> {
     // a standard decorator gets an object that describes the member
     if (typeof member === 'object') throw new InvalidJobsError([STANDARD_DECORATORS]);
     // one map for all members: a copy for each would cost 36 MB for a class of 1,000 jobs
-    const own = this.#own(target);
+    const own = this.#own(target) ?? new Map<string | symbol, readonly T[]>();
     // innermost decorator first, the order in which decorators are applied. A spread would leave room for 16 more
     own.set(member, (own.get(member) ?? []).concat([value]));
     Reflect.defineMetadata(this.#key, own, target);
@@ -33,10 +33,15 @@ export class MemberMetadata<T> {
 
   /** Every decorated member of `target` and its base classes, with the decorators of its last declaration. */
   of(target: object): ReadonlyMap<string | symbol, readonly T[]> {
-    return new Map([...levelsOf(target)].toReversed().flatMap((level) => [...this.#own(level)]));
+    return new Map(
+      levelsOf(target)
+        .toReversed()
+        .flatMap((level) => [...(this.#own(level) ?? [])]),
+    );
   }
 
-  #own(target: object): Recorded<T> {
-    return (Reflect.getOwnMetadata(this.#key, target) as Recorded<T> | undefined) ?? new Map<string, readonly T[]>();
+  /** Undefined: no member of this level has a decorator, as in most classes of an application. */
+  #own(target: object): Recorded<T> | undefined {
+    return Reflect.getOwnMetadata(this.#key, target) as Recorded<T> | undefined;
   }
 }

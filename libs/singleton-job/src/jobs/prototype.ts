@@ -18,8 +18,10 @@ export function classNameOf(prototype: object): string {
 }
 
 /** A prototype and those that it inherits from, without that of all objects. */
-export function* levelsOf(prototype: object): Generator<object> {
+export function levelsOf(prototype: object): readonly object[] {
+  const levels: object[] = [];
   let level: object | null = prototype;
   for (; level !== null && level !== Object.prototype; level = Object.getPrototypeOf(level) as object | null)
-    yield level;
+    levels.push(level);
+  return levels;
 }

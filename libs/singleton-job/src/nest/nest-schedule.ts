@@ -19,7 +19,7 @@ export function isOfNestSchedule(method: unknown): boolean {
  * decorator does not count.
  */
 export function methodsOfNestSchedule(prototype: object): readonly string[] {
-  const members = new Set([...levelsOf(prototype)].flatMap((level) => Object.getOwnPropertyNames(level)));
+  const members = new Set(levelsOf(prototype).flatMap((level) => Object.getOwnPropertyNames(level)));
   const marked = [...members].filter((name) => isOfNestSchedule(descriptorOf(prototype, name)?.value));
   return marked.map((name) => `${classOf(prototype).name}.${name}`);
 }
