@@ -194,7 +194,7 @@ describe('Any replica', () => {
       b.store.losesMessages = true;
       for (const { registry } of [a, b, script()]) {
         const end = { outcome, error, endedAt: inMs(ms) };
-        expect(await answer(registry.trigger('tick', { wait: '1m' }), ms + 500)).toMatchObject({ by: 'a', ...end });
+        expect(await answer(registry.trigger('tick', { wait: '1m' }), ms + 3_000)).toMatchObject({ by: 'a', ...end });
         await passes(1_000);
       }
     });
@@ -245,6 +245,16 @@ describe('Any replica', () => {
       await passes(2_000);
       a.store.heal();
       expect(await answer(call, 12_000)).toMatchObject({ started: true, ...NOT_KNOWN });
+    });
+
+    it('and reads its record with each heartbeat meanwhile', async () => {
+      const { b } = await three({ schedule: MINUTELY, run: lasting(replicas.clock, 50_000) });
+      await begin(b);
+      await passes(1_000);
+      b.store.syncs = [];
+      await passes(30_000);
+      expect(b.store.syncs).toHaveLength(10);
+      for (const { read } of b.store.syncs) expect(read).toContain(jobRecord('tick'));
     });
 
     it('until `wait` is over: the run goes on, and nothing of it is kept', async () => {

@@ -5,7 +5,7 @@ import { type LeadershipContext } from './context.js';
 import * as decide from './decide.js';
 import { ElectionEvents } from './election-events.js';
 import { type Lease } from './lease.js';
-import { type EditLimits, MAX_EDIT_MS, type RecordEdit, RecordEdits } from './record-edits.js';
+import { type EditLimits, type RecordEdit, RecordEdits } from './record-edits.js';
 import { RecordView } from './record-view.js';
 import { type JobRecord, jobOf, type ObservedRecord, type Pause, type Reply } from './record.js';
 import { Term, type TermEnd } from './term.js';
@@ -289,11 +289,10 @@ export class Election {
 
   /** Whether an edit of a caller is being written. */
   #reconcileEdits(record: ObservedRecord): boolean {
-    const { clock, heartbeat } = this.context;
     const change = this.#edits.reconcile(record, this.observed.sequence, this.#canWriteOrWait());
     if (change !== undefined) this.#write(change);
     // it reconciles again also without a hint
-    else if (this.#edits.areOpen) heartbeat.requestRead(this.name, clock.now() + MAX_EDIT_MS / 4);
+    else if (this.#edits.areOpen) this.context.heartbeat.requestRead(this.name, this.#edits.readAt);
     return change !== undefined;
   }
 

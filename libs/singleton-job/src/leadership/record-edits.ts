@@ -52,6 +52,15 @@ export class RecordEdits {
     return this.#open.length > 0;
   }
 
+  /**
+   * When they read the record at the latest if no hint comes, by the monotonic clock. One that writes has 2 s. One that
+   * only waits may wait for a day, so a heartbeat is soon enough.
+   */
+  get readAt(): number {
+    const hasWriter = this.#open.some(({ edit }) => edit.change !== undefined);
+    return hasWriter ? this.context.clock.now() + MAX_EDIT_MS / 4 : Infinity;
+  }
+
   /** Resolves to whether the record has shown it in time. */
   async add(edit: RecordEdit, since: number, { limitMs = MAX_EDIT_MS, signal }: EditLimits = {}): Promise<boolean> {
     const { clock } = this.context;
