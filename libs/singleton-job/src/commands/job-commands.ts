@@ -11,6 +11,14 @@ import { TriggeredRun } from './triggered-run.js';
 
 const NO_ANSWER = new StoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
 
+/** How a caller waits for the end of the run that it triggers. */
+export interface RunWait {
+  /** From the call on. */
+  readonly waitMs: number;
+  /** Its abort ends the wait. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Steers jobs by writes on their records. No write of a call is carried out after 2 s, and only a wait for the end of a
  * run lasts longer.
@@ -21,15 +29,16 @@ export class JobCommands {
   constructor(private readonly replica: Replica) {}
 
   /**
-   * Runs the job now on the replica that leads it. `wait`: waits for the end of the run, for so long in all.
+   * Runs the job now on the replica that leads it. `wait`: waits for the end of the run. The leader has 2 s to answer
+   * also if the wait is shorter.
    *
    * @throws StoreError when the record cannot be read, or the store denied the request
    * @throws the reason of the signal
    */
-  async trigger(election: Election, wait?: EditLimits): Promise<TriggerResult<Partial<RunEnd>>> {
+  async trigger(election: Election, wait?: RunWait): Promise<TriggerResult<Partial<RunEnd>>> {
     const { clock } = this.replica;
-    const { limitMs = 0, signal } = wait ?? {};
-    const waitUntil = clock.now() + limitMs;
+    const { waitMs = 0, signal } = wait ?? {};
+    const waitUntil = clock.now() + waitMs;
     signal?.throwIfAborted();
     const command = this.#command('trigger', election);
     await keepContext(command.id, () => this.#edit(election, command, { signal }));
@@ -42,7 +51,7 @@ export class JobCommands {
       return { started: false, reason: outcome === 'running' ? 'running' : 'lease-unconfirmed', leader: by, by };
     const started = { started: true, fencingToken, startedAt: new Date(startedAt).toISOString(), by } as const;
     if (wait === undefined) return started;
-    const run = new TriggeredRun(command.id, startedAt);
+    const run = new TriggeredRun(command.id, startedAt, fencingToken);
     const isOver = await election.edit(run, { limitMs: Math.max(waitUntil - clock.now(), 0), signal });
     if (!isOver) signal?.throwIfAborted();
     return { ...started, ...run.end };

@@ -10,13 +10,18 @@ export class TriggeredRun implements RecordEdit {
   constructor(
     private readonly commandId: string,
     private readonly startedAt: number,
+    /** Of the term that it runs in. */
+    private readonly fencingToken: number,
   ) {}
 
-  /** Whether the end is known, or a later run has taken its place, so that it will not be. */
-  isDone({ command, run }: JobRecord): boolean {
+  /** Whether the end is known, or will not be: a later run or a later leader's record without it has taken its place. */
+  isDone({ command, run, fencingToken = 0 }: JobRecord): boolean {
     const kept = command?.id === this.commandId ? command.run : undefined;
-    this.#run = [run, kept].find((one) => one?.startedAt === this.startedAt) ?? this.#run;
-    return this.#run?.endedAt !== undefined || (run?.startedAt ?? 0) > this.startedAt;
+    const own = [run, kept].find((one) => one?.startedAt === this.startedAt);
+    this.#run = own ?? this.#run;
+    if (this.#run?.endedAt !== undefined || (run?.startedAt ?? 0) > this.startedAt) return true;
+    // the next leader corrects a time that lies in the future after the clock of the store was set back
+    return own === undefined && fencingToken > this.fencingToken;
   }
 
   get end(): RunEnd {

@@ -1,7 +1,7 @@
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
-import { type EditLimits } from '../leadership/record-edits.js';
+import { type RunWait } from '../commands/job-commands.js';
 import { type OptionRow, Place, readOptions, withDefaults } from '../options/table/option-table.js';
 import { abortSignal, duration } from '../options/table/option-types.js';
 
@@ -11,7 +11,10 @@ import { abortSignal, duration } from '../options/table/option-types.js';
  * @example `jobs.trigger('daily-report', { wait: '5m' })`
  */
 export interface TriggerOptions {
-  /** How long the call waits in all for the end of the run, at most one day. */
+  /**
+   * How long the call waits for the end of the run, at most one day. The leader has 2 s to answer also if this is
+   * shorter.
+   */
   readonly wait: Duration;
 
   /** Ends the wait, not the run. The call rejects with the reason of the signal. */
@@ -24,13 +27,12 @@ const TRIGGER_OPTIONS = {
 } as const satisfies Record<keyof TriggerOptions, OptionRow>;
 
 /** @throws InvalidOptionsError with every mistake */
-export function readTriggerOptions(options: unknown): EditLimits {
+export function readTriggerOptions(options: unknown): RunWait {
   const problems: string[] = [];
   const placeOf = (option: string): Place => new Place(option, problems);
   if (!isObject(options)) placeOf('options').refuse(options, 'an object', "write { wait: '5m' }");
   const read = isObject(options) && readOptions(TRIGGER_OPTIONS, options, placeOf);
   if (!read || problems.length > 0)
     throw new InvalidOptionsError(problems, { title: 'trigger() cannot use these options' });
-  const { waitMs, signal } = withDefaults(TRIGGER_OPTIONS, read);
-  return { limitMs: waitMs, signal };
+  return withDefaults(TRIGGER_OPTIONS, read);
 }
