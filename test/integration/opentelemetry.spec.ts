@@ -43,7 +43,7 @@ describe('the metrics', () => {
     const unticked = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
     const documented = rows.map(([, name, kind, unit, attributes]) => ({
       row: [name, kind, ...unticked(unit)].join(' '),
-      attributes: unticked(attributes).filter((text) => /^(job\.name|reason|outcome|cause)$/.test(text)),
+      attributes: unticked(attributes).filter((text) => /^(job\.name|scope|reason|outcome|cause)$/.test(text)),
     }));
     const actual = (await collected()).map(({ descriptor, dataPointType, dataPoints }) => ({
       row: [descriptor.name, kindOf(dataPointType), ...(descriptor.unit === '' ? [] : [descriptor.unit])].join(' '),
@@ -86,34 +86,43 @@ describe('the metrics', () => {
   });
 });
 
-describe('the gauge of a pause', () => {
-  it('has a series for each reason and for a pause of all jobs, which is 0 when that is over', async () => {
+describe('the gauges of pauses', () => {
+  const PAUSED_AT = '2027-01-01T00:00:00.000Z';
+  /** The attributes of the points that are 1, for each of these states of the jobs. */
+  const observed = async (gauge: string, states: readonly (readonly object[])[]): Promise<unknown[]> => {
     const { meterProvider, read } = metered();
-    let status: object = {};
-    const registry = { list: () => [status] } as unknown as SingletonJobRegistry;
+    let jobs: readonly object[] = [];
+    const registry = { list: () => jobs } as unknown as SingletonJobRegistry;
     const { stop } = metricsObserver(registry, meterProvider.getMeter('test'));
-    const pauses: unknown[] = [];
-    for (const [pauseScope, pauseReason] of [
-      ['all', 'a migration'],
-      ['job', 'a migration'],
-      ['job', null],
-      [null, null],
-    ]) {
-      const pausedAt = pauseScope === null ? null : '2027-01-01T00:00:00.000Z';
-      status = { name: 'a', role: 'paused', pausedAt, pauseScope, pauseReason };
-      const { dataPoints } =
-        (await read()).find(({ descriptor }) => descriptor.name === 'singleton_job.is_paused') ?? {};
-      const shown = dataPoints?.map(({ attributes: { scope, reason }, value }) => [scope, reason, value]);
-      pauses.push(shown?.filter(([, , value]) => value === 1));
+    const shown: unknown[] = [];
+    for (const state of states) {
+      jobs = state.map((pause, i) => ({ name: `job-${i}`, role: 'paused', pausedAt: PAUSED_AT, ...pause }));
+      const points = pointsOf(await read(), gauge);
+      shown.push(points.filter(({ value }) => value === 1).map(({ attributes }) => attributes));
     }
-    expect(pauses).toEqual([
-      [['all', 'a migration', 1]],
-      [[undefined, 'a migration', 1]],
-      [[undefined, undefined, 1]],
-      [],
-    ]);
     stop();
     await meterProvider.shutdown();
+    return shown;
+  };
+
+  it('have one point for a pause of all jobs, one for each reason, and none for a pause that is over', async () => {
+    const all = { pauseScope: 'all', pauseReason: 'a migration' };
+    const own = { pauseScope: 'job', pauseReason: 'no feed' };
+    const states = [[all, all], [own, { pauseScope: 'job', pauseReason: null }], []];
+    expect(await observed('pause_info', states)).toEqual([
+      [{ scope: 'all', reason: 'a migration' }],
+      [{ scope: 'job', 'job.name': 'job-0', reason: 'no feed' }],
+      [],
+    ]);
+  });
+
+  it('show each of 800 jobs as paused after any number of reasons', async () => {
+    const states = ['a', 'b', 'c'].map(
+      (pauseReason) => Array(800).fill({ pauseScope: 'job', pauseReason }) as object[],
+    );
+    expect((await observed('is_paused', states)).map((paused) => (paused as unknown[]).length)).toEqual([
+      800, 800, 800,
+    ]);
   });
 });
 

@@ -17,7 +17,7 @@ const STATUS: readonly Partial<JobStatus>[] = [
     runningSince: AT.toISOString(),
     nextTickAt: AT.toISOString(),
   },
-  { name: 'off', role: 'disabled' },
+  { name: 'off', role: 'disabled', pausedAt: AT.toISOString(), pauseScope: 'all', pauseReason: 'a migration' },
 ];
 
 /** Collects on request. */

@@ -26,6 +26,7 @@ export function makeInstruments(meter: Meter) {
       'is_paused',
       '1 where this replica knows that the job is paused on all replicas, 0 where it is not',
     ),
+    pauseInfo: gauge('pause_info', '1 for a pause of all jobs, and of a job with its reason; 0 when it is over'),
     leaseRemaining: gauge('lease_remaining_seconds', 'Until the deadline of the lease; 0 without one', SECONDS),
     runAge: gauge('run_age_seconds', 'How long the run in flight has taken so far; 0 without one', SECONDS),
     nextTick: gauge('next_tick_timestamp_seconds', 'When the next tick is due, Unix time; 0 if unknown', SECONDS),
