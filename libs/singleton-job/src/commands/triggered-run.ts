@@ -14,7 +14,7 @@ export class TriggeredRun implements RecordEdit {
     private readonly fencingToken: number,
   ) {}
 
-  /** Whether the end is known, or will not be: a later run or a later leader's record without it has taken its place. */
+  /** Whether the end is known, or will not be: a later run has taken its place, or a later leader does not know it. */
   isDone({ command, run, fencingToken = 0 }: JobRecord): boolean {
     const kept = command?.id === this.commandId ? command.run : undefined;
     const own = [run, kept].find((one) => one?.startedAt === this.startedAt);

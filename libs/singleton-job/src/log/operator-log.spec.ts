@@ -126,6 +126,21 @@ describe('The log', () => {
     ]);
   });
 
+  it('has one line for the end of a pause of all jobs, and one for the next one, also when both come together', () => {
+    const { lines, notify } = setup();
+    const [first, second] = [RUN.startedAt, new Date('2027-01-01T04:00:00Z')];
+    for (const job of ['a', 'b']) notify('jobPaused', { job, scope: 'all', pausedAt: first });
+    for (const job of ['a', 'b']) {
+      notify('jobResumed', { job, scope: 'all', pausedAt: first, reason: 'resumed' });
+      notify('jobPaused', { job, scope: 'all', pausedAt: second });
+    }
+    expect(lines.map((line) => line.slice(0, 60))).toEqual([
+      'log [myapp] paused (all), since 2027-01-01T03:00:00.000Z; no',
+      'log [myapp] no longer paused (all): resumed',
+      'log [myapp] paused (all), since 2027-01-01T04:00:00.000Z; no',
+    ]);
+  });
+
   it.each<{ [E in keyof JobEvents]: readonly [E, JobEvents[E]] }[keyof JobEvents]>([
     ['leadershipGained', { ...TERM, because: 'first' }],
     ['leadershipGained', { ...TERM, because: 'released', after: 'pod-2-00000000' }],

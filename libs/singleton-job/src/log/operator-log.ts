@@ -60,8 +60,8 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
   const resumed = burst((jobs) => `no longer paused on all replicas: ${jobs}`);
   const followed = new Map<string, LogBurst>();
   let hasFollowed = false;
-  /** The pause of all jobs, as the last line about it says. */
-  let pauseOfAll: string | undefined;
+  /** The pause of all jobs that the last line about it has begun. */
+  let pauseOfAll: { readonly text: string; readonly since: number } | undefined;
   const failures = new Failures();
   const brokenAt = new Set<keyof JobEvents>();
 
@@ -110,15 +110,15 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
     },
 
     jobPaused: (event) => {
-      const { job, scope, pauseReason } = event;
+      const { job, scope, pausedAt, pauseReason } = event;
       const reason = pauseReason === undefined ? '' : `: ${pauseReason}`;
       if (scope === 'job') {
         paused.add(`${job} ${timesOf(event)}${reason}`);
         return;
       }
       const text = `paused (all)${reason}, ${timesOf(event)}; no replica leads a job. End it by resumeAll()`;
-      if (text !== pauseOfAll) log(text);
-      pauseOfAll = text;
+      if (text !== pauseOfAll?.text) log(text);
+      pauseOfAll = { text, since: pausedAt.getTime() };
     },
 
     jobResumed: ({ job, scope, pausedAt, reason }) => {
@@ -128,8 +128,8 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
         else warn(`${lost}; the job runs again. Call pause('${job}') again if it must not`, job);
         return;
       }
-      // each job tells of it
-      if (pauseOfAll === undefined) return;
+      // each job tells of it, perhaps after another job has told of the next one
+      if (pauseOfAll?.since !== pausedAt.getTime()) return;
       pauseOfAll = undefined;
       if (reason !== 'data-lost') log(`no longer paused (all): ${reason}`);
       else warn(`${lost}; all jobs run again. Call pauseAll() again if they must not`);
