@@ -126,7 +126,8 @@ export class Application {
     if (command !== undefined) this.#sent += 1;
     const call = world.rules.asked(`${process.id}#${this.#sent}`, kind, election.name);
     try {
-      const pause = () => this.#commands.setPause(election, kind.startsWith('pause') ? { until: untilMs } : undefined);
+      const wanted = (now: number) => ({ until: untilMs && now + untilMs });
+      const pause = () => this.#commands.setPause(election, kind.startsWith('pause') ? wanted : undefined);
       const result = await (command === undefined ? pause() : this.#commands[command](election));
       const isRefused = result !== undefined && 'reason' in result;
       world.rules.answered(call, isRefused ? result.reason : 'done');

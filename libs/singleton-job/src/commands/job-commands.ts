@@ -71,14 +71,16 @@ export class JobCommands {
   }
 
   /**
-   * Pauses a job, or all jobs by their election, or ends that pause without `wanted`.
+   * Pauses a job, or all jobs by their election, or ends that pause without `read`. See {@link PauseEdit}.
    *
    * @throws StoreError when the store has not confirmed it
+   * @throws what `read` throws at the time of the store
    */
-  async setPause(election: Election, wanted?: WantedPause): Promise<void> {
-    const edit = new PauseEdit(wanted, this.replica.context.storeView);
-    if (await this.#edit(election, edit)) return;
-    throw this.#unconfirmed(election, wanted === undefined ? 'resumed' : 'paused', edit.wasSent);
+  async setPause(election: Election, read?: (storeNow: number) => WantedPause): Promise<void> {
+    const edit = new PauseEdit(read, this.replica.context.storeView);
+    const isDone = await this.#edit(election, edit);
+    if (edit.refusal !== undefined) throw edit.refusal;
+    if (!isDone) throw this.#unconfirmed(election, read === undefined ? 'resumed' : 'paused', edit.wasSent);
   }
 
   #command(action: Command['action'], election: Election): PendingCommand {

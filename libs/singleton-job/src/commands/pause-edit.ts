@@ -1,34 +1,31 @@
 import { isSettled, pauseOf } from '../leadership/decide.js';
 import { type RecordEdit } from '../leadership/record-edits.js';
-import { type JobRecord } from '../leadership/record.js';
+import { type JobRecord, type Pause } from '../leadership/record.js';
 import { type StoreView } from '../leadership/store-view.js';
 
 /** A pause as a caller wants it. */
-export interface WantedPause {
-  /** A duration is in milliseconds, from now on. Undefined: it lasts until it is ended. */
-  readonly until?: Date | number | undefined;
-  readonly reason?: string | undefined;
-}
+export type WantedPause = Omit<Pause, 'at'>;
 
 /** A pause of a caller in this process, or its end, until the record shows it. Every replica sees it there. */
 export class PauseEdit implements RecordEdit {
   wasSent = false;
-  /** By the clock of the store, so it is fixed when the record is seen first. */
-  #until: number | undefined;
+  /** What `read` threw at the time of the store. Nothing is written. */
+  refusal: Error | undefined;
+  #wanted: WantedPause | undefined;
 
   constructor(
-    /** Undefined: its end. */
-    private readonly wanted: WantedPause | undefined,
+    /** Reads the pause at a time of the store. It throws if there can be none. Undefined: the end of the pause. */
+    private readonly read: ((storeNow: number) => WantedPause) | undefined,
     private readonly storeView: StoreView,
   ) {}
 
   isDone(record: JobRecord): boolean {
-    const { wanted, storeView } = this;
-    const { until, reason } = wanted ?? {};
-    this.#until ??= until instanceof Date ? until.getTime() : until && storeView.storeNow() + until;
+    this.#fixWanted();
+    if (this.refusal !== undefined) return true;
+    const wanted = this.#wanted;
     const { pause } = record;
-    const isAsWanted = wanted !== undefined && pause?.until === this.#until && pause?.reason === reason;
-    return (pause === undefined ? wanted === undefined : isAsWanted) && isSettled(record, storeView);
+    const isAsWanted = wanted !== undefined && pause?.until === wanted.until && pause?.reason === wanted.reason;
+    return (pause === undefined ? wanted === undefined : isAsWanted) && isSettled(record, this.storeView);
   }
 
   change(record: JobRecord): JobRecord {
@@ -36,6 +33,15 @@ export class PauseEdit implements RecordEdit {
     const storeNow = this.storeView.storeNow();
     // a job that is paused stays so since then: new is when that ends, and why
     const { at = storeNow } = pauseOf(record, storeNow) ?? {};
-    return { ...record, pause: this.wanted && { at, until: this.#until, reason: this.wanted.reason } };
+    return { ...record, pause: this.#wanted && { at, ...this.#wanted } };
+  }
+
+  /** When the record is seen first: before that the time of the store may not be known. */
+  #fixWanted(): void {
+    try {
+      this.#wanted ??= this.read?.(this.storeView.storeNow());
+    } catch (error) {
+      this.refusal = error as Error;
+    }
   }
 }

@@ -126,7 +126,7 @@ export class SingletonJobRegistry {
    */
   async pause(name: string, options: PauseOptions = {}): Promise<void> {
     const election = this.#election(name);
-    return this.#commands.setPause(election, readPause(options, 'pause()', this.#now()));
+    return this.#pause(election, options, 'pause()');
   }
 
   /**
@@ -153,7 +153,7 @@ export class SingletonJobRegistry {
    */
   async pauseAll(options: PauseOptions = {}): Promise<void> {
     this.#assertConnected();
-    return this.#commands.setPause(this.replica.pauseOfAll, readPause(options, 'pauseAll()', this.#now()));
+    return this.#pause(this.replica.pauseOfAll, options, 'pauseAll()');
   }
 
   /**
@@ -216,10 +216,12 @@ export class SingletonJobRegistry {
     return runner.election ?? this.replica.electionFor(runner);
   }
 
-  /** By the clock of the store, or of this replica if that is not known yet. */
-  #now(): number {
+  #pause(election: Election, options: PauseOptions, whose: string): Promise<void> {
     const { clock, context } = this.replica;
-    return context.storeView.isEmpty ? clock.wallNow() : context.storeView.storeNow();
+    const read = (now: number) => readPause(options, whose, now);
+    // before anything is sent, by the clock of this replica if that of the store is not known yet
+    read(context.storeView.isEmpty ? clock.wallNow() : context.storeView.storeNow());
+    return this.#commands.setPause(election, read);
   }
 
   #assertConnected(): void {

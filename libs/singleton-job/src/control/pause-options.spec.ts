@@ -9,9 +9,9 @@ it.each<[unknown, unknown]>([
   [{}, {}],
   [
     { until: '2h', reason: ' a\n migration ' },
-    { until: 7_200_000, reason: 'a migration' },
+    { until: NOW + 7_200_000, reason: 'a migration' },
   ],
-  [{ until: new Date(NOW + 1), reason: '' }, { until: new Date(NOW + 1) }],
+  [{ until: new Date(NOW + 1), reason: '' }, { until: NOW + 1 }],
 ])('A pause is %j as it is wanted', (options, wanted) => {
   expect(readPause(options, 'pause()', NOW)).toEqual(wanted);
 });

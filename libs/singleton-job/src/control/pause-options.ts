@@ -32,13 +32,16 @@ const MAX_REASON_LENGTH = 200;
 const MAX_PAUSE_MS = 3_650 * 86_400_000;
 const PERIOD = duration({ maxMs: MAX_PAUSE_MS });
 
-function readUntil(now: number): Reader<Date | number> {
+function readUntil(now: number): Reader<number> {
   return (value, place) => {
     const expected = "a Date within the next ten years, or a duration such as '2h'";
-    if (parseDuration(value) !== undefined) return PERIOD.read(value, place);
+    if (parseDuration(value) !== undefined) {
+      const period = PERIOD.read(value, place);
+      return period === undefined ? undefined : now + period;
+    }
     if (!(value instanceof Date)) return place.refuse(value, expected, durationFix(value));
     const ms = value.getTime() - now;
-    if (ms > 0 && ms <= MAX_PAUSE_MS) return value;
+    if (ms > 0 && ms <= MAX_PAUSE_MS) return value.getTime();
     const shown = Number.isNaN(ms) ? 'an invalid Date' : value.toISOString();
     place.note(`must be ${expected}, got ${shown}: look where it is made`);
     return undefined;
@@ -53,7 +56,7 @@ const readReason: Reader<string> = (value, place) => {
 };
 
 /**
- * What a caller of `whose` has given, checked.
+ * What a caller of `whose` has given, checked at a time of the store.
  *
  * @throws InvalidOptionsError with every mistake
  */
