@@ -528,6 +528,29 @@ describe('Any replica', () => {
         expect(observer.of('jobResumed')).toMatchObject([{ reason: 'expired' }, { reason: 'expired' }]);
     });
 
+    it('for good until it ends: it does not come back when the clock of the store is set back', async () => {
+      const a = replicas.start('a', two());
+      await passes(10);
+      await answer(a.registry.pauseAll({ until: '1m' }));
+      await passes(61_000);
+      replicas.server.jump(-30_000);
+      await passes(10_000);
+      expect(roles(a, replicas.start('b', two()))).toEqual([...Array(2).fill('leader'), ...Array(2).fill('follower')]);
+      expect(a.observer.of('jobPaused')).toHaveLength(2);
+    });
+
+    it('for longer, also where the message of the longer pause is lost', async () => {
+      const [a, b] = [replicas.start('a', two()), replicas.start('b', [])];
+      await passes(1_000);
+      await answer(b.registry.pauseAll({ until: '1s' }));
+      a.store.losesMessages = true;
+      await passes(900);
+      await answer(b.registry.pauseAll({ until: '1h' }));
+      await passes(60_000);
+      expect(a.observer.of('leadershipGained')).toHaveLength(2);
+      expect(a.registry.get('tick').pausedUntil).toBe('2027-01-01T01:00:01.900Z');
+    });
+
     it('with the next heartbeat of a leader that misses the message', async () => {
       const [a, b] = [replicas.start('a', two()), replicas.start('b', [])];
       await passes(1_000);

@@ -7,7 +7,7 @@ import { ElectionEvents } from './election-events.js';
 import { type Lease } from './lease.js';
 import { type EditLimits, type RecordEdit, RecordEdits } from './record-edits.js';
 import { RecordView } from './record-view.js';
-import { type JobRecord, jobOf, type ObservedRecord, type Pause, type Reply } from './record.js';
+import { type JobRecord, jobOf, type ObservedRecord, type Pause, PAUSE_OF_ALL, type Reply } from './record.js';
 import { Term, type TermEnd } from './term.js';
 import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
@@ -149,7 +149,7 @@ export class Election {
 
   /** The pause in this record. */
   get ownPause(): Pause | undefined {
-    return decide.pauseOf(this.observed.last.value ?? {}, this.context.storeView.storeNow());
+    return this.observed.pause;
   }
 
   /** Undefined: it is not a job. */
@@ -240,7 +240,6 @@ export class Election {
   reconcile(): void {
     this.reconcileAt = Infinity;
     const { clock, storeView } = this.context;
-    // before it decides: the time may come meanwhile
     const { until } = this.pause ?? {};
     if (until !== undefined) this.#reachedOrWait(clock.now() + until - storeView.storeNow());
     try {
@@ -311,6 +310,9 @@ export class Election {
     const { ownership } = this.observed;
     if (!this.#wants(record)) {
       this.#takeAt = undefined;
+      // it would come back with an earlier clock, and no take of a job writes this record
+      if (this.name === PAUSE_OF_ALL && this.observed.hasEndedPause && this.#canWriteOrWait())
+        this.#write({ value: { ...record.value, pause: undefined } });
       const mustRelease = ownership === 'orphan' && candidate.isIdle;
       // in data of before that came back it hides a later leader, who writes the record again
       if (mustRelease && this.#reachedOrWait(this.observed.graceEndsAt(candidate.ttlMs)) && this.#canWriteOrWait())
@@ -341,7 +343,9 @@ export class Election {
 
   #wants({ isUnreadable }: ObservedRecord): boolean {
     if (!this.isWanted || this.table.isClosing || isUnreadable || this.pause !== undefined) return false;
-    if (this.#pauseOfAll?.isKnown === false) return false;
+    const all = this.#pauseOfAll;
+    // one that has ended here may have been extended meanwhile: it is written away first
+    if (all !== undefined && (!all.isKnown || all.observed.hasEndedPause)) return false;
     return this.candidate.isIdle && this.#reachedOrWait(this.#standBackEndsAt);
   }
 
@@ -372,7 +376,6 @@ export class Election {
     };
     // an interrupted run gets its end when it has been reported: the answer to this may be lost
     const { run = fields.run } = record.value ?? {};
-    // a pause that is over is gone
     const kept = { ...record.value, pause: undefined, commandedIn: undefined };
     this.#write({ value: { ...kept, ...fields, run, holder, fencingToken, incarnation }, settled });
   }

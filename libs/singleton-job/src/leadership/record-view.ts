@@ -1,7 +1,7 @@
 import { type Clock } from '../base/time/clock.js';
 import { leaseOf, ttlOf, replicaOf } from '../store/lease-id.js';
 import * as decide from './decide.js';
-import { ABSENT, type JobRecord, type LeaderFields, type ObservedRecord } from './record.js';
+import { ABSENT, type JobRecord, type LeaderFields, type ObservedRecord, type Pause } from './record.js';
 import { type StoreView } from './store-view.js';
 
 /** What a new leader finds. */
@@ -78,6 +78,16 @@ export class RecordView {
   incarnationChanged(): void {
     this.fresh = undefined;
     this.#firstRevision = undefined;
+  }
+
+  /** The pause in it that is not over. */
+  get pause(): Pause | undefined {
+    return decide.pauseOf(this.last.value ?? {}, this.context.storeView.storeNow());
+  }
+
+  /** It still shows a pause that is over. */
+  get hasEndedPause(): boolean {
+    return this.last.value?.pause !== undefined && this.pause === undefined;
   }
 
   /** Where this replica has no term of it: an orphan names one. */

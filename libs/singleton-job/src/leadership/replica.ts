@@ -68,16 +68,15 @@ export class Replica implements ElectionTable, StoreListener {
     this.#outbox = new Outbox(this.context, this.#requests, (answer) => {
       this.reconcileAll(answer);
     });
-    const reconciled = this.#pauseReconciled.bind(this);
     const { ttlMs } = parts;
     // the first in the table, so that a pass reconciles the jobs after it. It is always read, and never taken
-    const candidate = { name: PAUSE_OF_ALL, isBalanced: false, isIdle: true, ttlMs, lead: () => undefined, reconciled };
+    const candidate = { name: PAUSE_OF_ALL, isBalanced: false, isIdle: true, ttlMs, lead: () => undefined };
     this.pauseOfAll = this.electionFor(candidate);
   }
 
   #pauseReconciled(): void {
-    const { isKnown, pause } = this.pauseOfAll;
-    const now = isKnown ? JSON.stringify(pause ?? null) : undefined;
+    const { isKnown, observed } = this.pauseOfAll;
+    const now = isKnown ? JSON.stringify([observed.pause, observed.hasEndedPause]) : undefined;
     if (now === this.#reconciledPause) return;
     this.#reconciledPause = now;
     for (const election of this.#elections.values()) if (election !== this.pauseOfAll) election.markDue();
@@ -220,7 +219,8 @@ export class Replica implements ElectionTable, StoreListener {
     for (const election of elections) {
       if (election.reconcileAt > now) continue;
       election.reconcile();
-      if (election.isOver && election !== this.pauseOfAll) this.#elections.delete(election.name);
+      if (election === this.pauseOfAll) this.#pauseReconciled();
+      else if (election.isOver) this.#elections.delete(election.name);
     }
     this.#grantLeases();
     heartbeat.adapt(this.context.shortestTtlMs);
