@@ -535,7 +535,7 @@ describe('Any replica', () => {
       await passes(61_000);
       replicas.server.jump(-30_000);
       await passes(10_000);
-      expect(roles(a, replicas.start('b', two()))).toEqual([...Array(2).fill('leader'), ...Array(2).fill('follower')]);
+      expect(roles(a)).toEqual(['leader', 'leader']);
       expect(a.observer.of('jobPaused')).toHaveLength(2);
     });
 
@@ -549,6 +549,12 @@ describe('Any replica', () => {
       await passes(60_000);
       expect(a.observer.of('leadershipGained')).toHaveLength(2);
       expect(a.registry.get('tick').pausedUntil).toBe('2027-01-01T01:00:01.900Z');
+    });
+
+    it('whose end writes nothing and wakes no replica if there is none', async () => {
+      const { registry, store } = replicas.start('a', [job({ enabled: false })]);
+      expect(await answer(registry.resumeAll(), 0)).toBeUndefined();
+      expect(new Set(store.sent.map(({ request }) => request))).toEqual(new Set(['sync']));
     });
 
     it('with the next heartbeat of a leader that misses the message', async () => {

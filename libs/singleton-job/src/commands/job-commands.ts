@@ -77,7 +77,8 @@ export class JobCommands {
    * @throws what `read` throws at the time of the store
    */
   async setPause(election: Election, read?: (storeNow: number) => WantedPause): Promise<void> {
-    const edit = new PauseEdit(read, this.replica.context.storeView);
+    const { context, pauseOfAll } = this.replica;
+    const edit = new PauseEdit(read, context.storeView, election !== pauseOfAll);
     const isDone = await this.#edit(election, edit);
     if (edit.refusal !== undefined) throw edit.refusal;
     if (!isDone) throw this.#unconfirmed(election, read === undefined ? 'resumed' : 'paused', edit.wasSent);

@@ -17,6 +17,8 @@ export class PauseEdit implements RecordEdit {
     /** Reads the pause at a time of the store. It throws if there can be none. Undefined: the end of the pause. */
     private readonly read: ((storeNow: number) => WantedPause) | undefined,
     private readonly storeView: StoreView,
+    /** A replica may hold the record, and write it again on what it has seen before. */
+    private readonly mayBeHeld: boolean,
   ) {}
 
   isDone(record: JobRecord): boolean {
@@ -25,7 +27,8 @@ export class PauseEdit implements RecordEdit {
     const wanted = this.#wanted;
     const { pause } = record;
     const isAsWanted = wanted !== undefined && pause?.until === wanted.until && pause?.reason === wanted.reason;
-    return (pause === undefined ? wanted === undefined : isAsWanted) && isSettled(record, this.storeView);
+    if (pause === undefined ? wanted !== undefined : !isAsWanted) return false;
+    return !this.mayBeHeld || isSettled(record, this.storeView);
   }
 
   change(record: JobRecord): JobRecord {
