@@ -17,7 +17,7 @@ function findServer(): Promise<Program> {
     files: ['mariadbd', 'mysqld'],
     chosen: process.env['MYSQLD'],
     packages: ['mariadb-server-core'],
-    howToInstall: `Install MariaDB 10.6 or later, or MySQL 8 or later:
+    howToInstall: `Install MariaDB 10.11 or later, or MySQL 8 or later:
   Debian, Ubuntu   sudo apt-get install mariadb-server-core
   macOS            brew install mariadb
 or set MYSQLD to the file mariadbd or mysqld.`,

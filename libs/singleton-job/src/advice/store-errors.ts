@@ -59,7 +59,7 @@ export const MYSQL_FIXES: StoreFixes = {
   '^1665 ': 'Set binlog_format = ROW on the server',
   '^(3159|1835) |insecure transport': "Add TLS: connection: { mysql: { uri, ssl: { ca: readFileSync('ca.pem') } } }",
   '^HANDSHAKE_SSL_ERROR |SELF_SIGNED|self-signed|UNABLE_TO_': 'Pass the CA of the server: ssl: { ca: … }',
-  '^1064 ': 'The library needs MySQL 8 or MariaDB 10.6, or later',
+  '^1064 ': 'The library needs MySQL 8 or MariaDB 10.11, or later',
   '^(1290|1792|1836) ': 'Connect to the primary, or let it take writes',
   '^(1021|1114|1030|3) ': 'Free space on the disk of the server',
   '^(1040|1203|1226) ':

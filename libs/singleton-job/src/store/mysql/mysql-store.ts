@@ -22,7 +22,7 @@ const FLUSHES = ['innodb_flush_log_at_trx_commit', 'sync_binlog'];
 const OUR_TABLES = `SELECT table_name AS name FROM information_schema.tables
   WHERE table_schema = DATABASE() AND table_name IN ('singleton_job_incarnations', 'singleton_job_leases', 'singleton_job_records')`;
 
-/** Leases and records in MySQL 8 or MariaDB 10.6, or later. It sends no messages. */
+/** Leases and records in MySQL 8 or MariaDB 10.11, or later. It sends no messages. */
 export class MysqlStore extends SqlStore<MysqlStoreOptions, MysqlSession> {
   readonly name = 'MySQL';
 
