@@ -59,8 +59,8 @@ export type StepDownResult =
       /**
        * - `unreachable`: the store did not answer, so no replica was asked.
        * - `stopping`: this process has stopped and closed its connections, so no replica was asked.
-       * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the job was given
-       *   back all the same.
+       * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the job was
+       *   released all the same.
        */
       readonly reason: 'unreachable' | 'stopping' | 'no-answer';
       /** No replica. */

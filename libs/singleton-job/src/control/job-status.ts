@@ -16,7 +16,7 @@ export interface JobStatus {
    * The role of this replica for the job:
    *
    * - `leader`: it leads the job;
-   * - `follower`: it competes for the job;
+   * - `follower`: it competes for the job, or will;
    * - `paused`: the job is paused on all replicas;
    * - `disabled`: it does not compete for the job;
    * - `stopped`: the application stops.

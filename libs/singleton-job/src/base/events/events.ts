@@ -25,16 +25,19 @@ export interface JobEvents {
   };
 
   /**
-   * This replica lost its lease. The signal of a run in flight fires at the same time. Not called for a release, nor
-   * for a take that was confirmed too late to start a term.
+   * This replica lost the leadership. The signal of a run in flight fires at the same time. Not called for a release,
+   * nor for a take that was confirmed too late to start a term.
    */
   leadershipLost: Pick<RunInfo, 'job' | 'fencingToken'> & {
-    /** `expired`: the lease was not confirmed before its deadline. `preempted`: its record has another holder. */
+    /**
+     * `expired`: the lease was not confirmed before its deadline. `preempted`: its record names another holder or none,
+     * or cannot be read.
+     */
     readonly reason: 'expired' | 'preempted';
   };
 
   /**
-   * This replica gave a term back, after the run had ended. Not called for a term that was lost before.
+   * This replica released a term. Unless `runInFlight`, the run had ended. Not called for a term that was lost before.
    *
    * `confirmed` is false when the store did not answer. It is also false with `runInFlight`: a run that ignores its
    * abort still runs when the connections are closed. In both cases the lease ends by itself.
