@@ -50,8 +50,9 @@ export class JobPresenter {
 
   /** When the next tick is due. `run`: the last one in the record of the job. */
   #dueOf({ schedule }: Job, own: Pause | undefined, run: RunRecord | undefined): number | undefined {
-    const { clock, pauseOfAll } = this.replica;
-    return (pauseOfAll.pause ?? own) === undefined ? nextDue(schedule, run, clock.wallNow()) : undefined;
+    const { clock, context, pauseOfAll } = this.replica;
+    if ((pauseOfAll.pause ?? own) !== undefined) return undefined;
+    return nextDue(schedule, run, schedule.kind === 'interval' ? context.storeView.storeNow() : clock.wallNow());
   }
 
   /** As its record shows it. */

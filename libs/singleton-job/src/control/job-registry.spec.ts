@@ -110,6 +110,9 @@ describe('The registry', () => {
       expect([statusOf(a).nextTickAt, statusOf(b).nextTickAt]).toEqual([null, null]);
       await replicas.clock.advance(600);
       expect([statusOf(a).nextTickAt, statusOf(b).nextTickAt]).toEqual(['2027-01-01T00:00:10.500Z', null]);
+      // the delay is by the clock of the store
+      a.clock.aheadMs = 20_000;
+      expect(statusOf(a).nextTickAt).toBe('2027-01-01T00:00:10.500Z');
     });
   });
 
