@@ -4,7 +4,13 @@ import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminu
 import { Test } from '@nestjs/testing';
 import { until } from '../../tools/replicas/until.js';
 import { RecordingLogger } from '../support/nest-application.js';
-import { FixedRate, SingletonJobHealth, SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
+import {
+  FixedRate,
+  SingletonJobHealth,
+  SingletonJobModule,
+  type SingletonJobOptions,
+  SingletonJobRegistry,
+} from 'nestjs-singleton-job';
 import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
 
 @Controller('health')
@@ -68,6 +74,14 @@ describe('the health of a replica, over HTTP', () => {
       leaderless: [],
       paused: [],
     });
+  });
+
+  it('is good in a pause of all jobs, which it shows', async () => {
+    await using replica = await start(Prices, { store: 'memory' });
+    await replica.app.get(SingletonJobRegistry).pauseAll({ reason: 'a migration' });
+    await until('it shows it', async () => 'pauseOfAll' in (await replica.get('ready')).jobs);
+    const pauseOfAll = { pausedAt: expect.any(String), pausedUntil: null, pauseReason: 'a migration' };
+    expect(await replica.get('ready')).toEqual({ code: 200, status: 'ok', jobs: { status: 'up', pauseOfAll } });
   });
 
   it('is degraded, which fails no probe, while no leader is known; after a lockExpiry it is not ready, but alive', async () => {

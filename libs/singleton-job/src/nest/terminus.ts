@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
-import { SingletonJobHealth } from '../control/singleton-job-health.js';
+import { type HealthReport, SingletonJobHealth } from '../control/singleton-job-health.js';
 
 /** Health checks of this replica for Terminus. Add it to the providers of the module that imports `TerminusModule`. */
 @Injectable()
@@ -16,12 +16,13 @@ export class SingletonJobHealthIndicator {
    * - Down: the store has not answered for longer than `lockExpiry`, or a job that this replica leads is overdue.
    * - Degraded, which fails no check: this replica competes for a job and knows of no leader. The Terminus of Nest 11
    *   does not have this status. There it is up with `degraded: true`.
+   * - Up with `pauseOfAll` in a pause of all jobs.
    */
   isHealthy<const Key extends string>(key: Key): HealthIndicatorResult<Key> {
-    const { unreachable, overdue, leaderless } = this.health.report();
+    const { unreachable, overdue, leaderless, paused } = this.health.report();
     const session = this.indicators.check(key);
     if (unreachable.length > 0 || overdue.length > 0) return session.down({ unreachable, overdue, leaderless });
-    if (leaderless.length === 0) return session.up();
+    if (leaderless.length === 0) return session.up(...pauseOfAll(paused));
     const { degraded } = session as Partial<typeof session>;
     return degraded === undefined ? session.up({ degraded: true, leaderless }) : session.degraded({ leaderless });
   }
@@ -35,4 +36,12 @@ export class SingletonJobHealthIndicator {
     const session = this.indicators.check(key);
     return stuck.length > 0 ? session.down({ stuck }) : session.up();
   }
+}
+
+/** What a healthy replica shows of it. All jobs are paused by the same one. */
+function pauseOfAll(paused: HealthReport['paused']) {
+  const all = paused.filter(({ pauseScope }) => pauseScope === 'all').slice(0, 1);
+  return all.map(({ pausedAt, pausedUntil, pauseReason }) => ({
+    pauseOfAll: { pausedAt, pausedUntil, pauseReason },
+  }));
 }
