@@ -79,7 +79,10 @@ export function defineRegisteredJob(
 ): Job {
   const description = readRegistration(registration, problems, place);
   const job = description && defineJob(description, options, problems);
-  if (job === undefined || problems.length > 0) throw new InvalidJobsError(problems);
+  if (job === undefined || problems.length > 0) {
+    const title = place === undefined ? undefined : `${place} cannot use this schedule`;
+    throw new InvalidJobsError(problems, { title });
+  }
   return job;
 }
 

@@ -36,15 +36,19 @@ describe('The next times', () => {
 
   it('are not told of mistakes, which are reported all at once', () => {
     const wrong = { cron: '0 25 * * *', jitter: '1m' } as const;
-    expect(() => nextTimes(wrong, { count: 0, from: new Date('never') })).toThrow(
+    expect(() => nextTimes(wrong, { count: 0, from: new Date('never'), limit: 1 } as object)).toThrow(
       expect.objectContaining({
         problems: [
-          'nextTimes(): count must be a whole number from 1 to 10000, got 0',
-          'nextTimes(): from must be a valid Date, got an instance of Date',
+          'nextTimes(): limit is no option here: the options are count, from',
+          'nextTimes(): count must be a whole number from 1 to 1000, got 0: write such a number',
+          'nextTimes(): from must be a valid Date, got an instance of Date: look where it is made',
           'nextTimes(): name must stand beside jitter, got jitter alone: it is a part of each delay',
           expect.stringMatching(/^nextTimes\(\): .*25/),
         ],
       }),
+    );
+    expect(() => nextTimes({ delay: '1s' }, null as never)).toThrow(
+      'nextTimes() cannot use this schedule:\n  - nextTimes(): options must be an object, got null: write { count: 3 }',
     );
     expect(() => nextTimes('0 3 * * *' as never)).toThrow(
       /nextTimes\(\): schedule must have one of period, delay, cron/,

@@ -1,12 +1,22 @@
-import { describeValue, isObject } from '../base/text/describe-value.js';
+import { isObject } from '../base/text/describe-value.js';
 import { type Duration, parseDuration } from '../base/text/duration.js';
 import { resolveOptions } from '../options/resolve-options.js';
+import { Place, readOptions } from '../options/table/option-table.js';
+import { fromCode, matching } from '../options/table/option-types.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 import { defineRegisteredJob, type JobRegistration } from './job-registration.js';
 
 /** So that no call blocks the event loop for long. */
-const MAX_COUNT = 10_000;
+const MAX_COUNT = 1_000;
 const MAX_DATE = 8.64e15;
+
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MAX_COUNT;
+const isValidDate = (value: unknown): value is Date => value instanceof Date && !Number.isNaN(value.getTime());
+const PERIOD = {
+  count: { type: fromCode('count', matching(isCount, `a whole number from 1 to ${MAX_COUNT}`, 'write such a number')) },
+  from: { type: fromCode('from', matching(isValidDate, 'a valid Date', 'look where it is made')) },
+} as const;
 
 /** A schedule as in `register()`, with the options that change its times. */
 export type NextTimesSchedule = JobRegistration['schedule'] & {
@@ -21,7 +31,7 @@ export type NextTimesSchedule = JobRegistration['schedule'] & {
  * schedule means. An interval counts as if its runs took no time. `@WhileLeader` and `@Once` have no times, and a cron
  * expression may have fewer than `count`. A cron expression without `timeZone` is in UTC, whatever the module says.
  *
- * `count`: how many, 3 by default and 10,000 at most. `from`: the times are later than that; now by default.
+ * `count`: how many, 3 by default and 1,000 at most. `from`: the times are later than that; now by default.
  *
  * @example
  * ```ts
@@ -33,13 +43,12 @@ export type NextTimesSchedule = JobRegistration['schedule'] & {
  */
 export function nextTimes(
   schedule: NextTimesSchedule,
-  { count = 3, from = new Date() }: { readonly count?: number; readonly from?: Date } = {},
+  options: { readonly count?: number; readonly from?: Date } = {},
 ): Date[] {
   const problems: string[] = [];
-  if (!Number.isSafeInteger(count) || count < 1 || count > MAX_COUNT)
-    problems.push(`nextTimes(): count must be a whole number from 1 to ${MAX_COUNT}, got ${describeValue(count)}`);
-  if (!(from instanceof Date) || Number.isNaN(from.getTime()))
-    problems.push(`nextTimes(): from must be a valid Date, got ${describeValue(from)}`);
+  const placeOf = (option: string): Place => new Place(`nextTimes(): ${option}`, problems);
+  if (!isObject(options)) placeOf('options').refuse(options, 'an object', 'write { count: 3 }');
+  const { count = 3, from = new Date() } = readOptions(PERIOD, isObject(options) ? options : {}, placeOf);
   const { name, jitter, ...kind } = isObject(schedule) ? schedule : {};
   if (jitter !== undefined && parseDuration(jitter) !== 0 && name === undefined)
     problems.push('nextTimes(): name must stand beside jitter, got jitter alone: it is a part of each delay');
@@ -49,8 +58,8 @@ export function nextTimes(
     schedule: isObject(schedule) ? kind : schedule,
     run: () => undefined,
   };
-  const options = resolveOptions({ projectName: 'project', store: 'memory', enabled: false }, {});
-  const job = defineRegisteredJob(registered, options, problems, 'nextTimes()');
+  const ofModule = resolveOptions({ projectName: 'project', store: 'memory', enabled: false }, {});
+  const job = defineRegisteredJob(registered, ofModule, problems, 'nextTimes()');
   return timesAfter(job.schedule, from.getTime(), count).map((time) => new Date(time));
 }
 

@@ -34,8 +34,8 @@ export class InvalidJobsError extends MistakesError {
   /** Names the kind of error. Stable, unlike the message. */
   readonly code = 'INVALID_JOBS';
 
-  constructor(problems: readonly string[], options?: ErrorOptions) {
-    super('SingletonJobModule cannot start these jobs', problems, options);
+  constructor(problems: readonly string[], options: ErrorOptions & { readonly title?: string | undefined } = {}) {
+    super(options.title ?? 'SingletonJobModule cannot start these jobs', problems, options);
   }
 }
 
