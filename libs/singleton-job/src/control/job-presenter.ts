@@ -45,7 +45,7 @@ export class JobPresenter {
   }
 
   #planOf({ name, schedule: { kind, description } }: Job, own: Pause | undefined) {
-    return { name, kind, schedule: description, ...shownPause(this.replica.pauseOfAll.pause, own) };
+    return { name, kind, schedule: description, ...pauseFieldsOf(this.replica.pauseOfAll.pause, own) };
   }
 
   /** When the next tick is due. `run`: the last one in the record of the job. */
@@ -66,7 +66,7 @@ export class JobPresenter {
     const due = this.#dueOf(job, pause, run);
     const ticks = due === undefined ? [] : [due, ...timesAfter(job.schedule, due, MAX_TICKS - 1)];
     const nextTimes = ticks.map((tick) => new Date(tick).toISOString());
-    return { ...this.#planOf(job, pause), leader, nextTimes, lastRun: run === undefined ? null : shown(run) };
+    return { ...this.#planOf(job, pause), leader, nextTimes, lastRun: run === undefined ? null : lastRunOf(run) };
   }
 
   #roleOf({ job, election }: JobRunner): JobStatus['role'] {
@@ -78,7 +78,7 @@ export class JobPresenter {
 }
 
 /** The pause that counts: that of all jobs, or that of one. */
-export function shownPause(
+export function pauseFieldsOf(
   all: Pause | undefined,
   own: Pause | undefined,
 ): Pick<JobStatus, 'pausedAt' | 'pausedUntil' | 'pauseReason' | 'pauseScope'> {
@@ -93,7 +93,7 @@ function isoOf(instant: number | undefined): string | null {
   return instant === undefined ? null : new Date(instant).toISOString();
 }
 
-function shown({ startedAt, endedAt, outcome, error, by }: RunRecord): JobOverview['lastRun'] {
+function lastRunOf({ startedAt, endedAt, outcome, error, by }: RunRecord): JobOverview['lastRun'] {
   const [began, ended] = [new Date(startedAt).toISOString(), isoOf(endedAt)];
   return { startedAt: began, endedAt: ended, outcome: outcome ?? null, error: error ?? null, by };
 }

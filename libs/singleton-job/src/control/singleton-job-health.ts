@@ -2,7 +2,7 @@ import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { type JobPool } from '../runs/job-pool.js';
 import { type JobRunner } from '../runs/job-runner.js';
-import { shownPause } from './job-presenter.js';
+import { pauseFieldsOf } from './job-presenter.js';
 import { type JobStatus } from './job-status.js';
 import { overdueSince } from './overdue.js';
 
@@ -71,7 +71,7 @@ export class SingletonJobHealth {
       overdue: jobs.flatMap((runner) => this.#overdue(runner) ?? []),
       leaderless: jobs.filter(({ election }) => election?.isLeaderless).map(({ job }) => job.name),
       paused: jobs.flatMap(({ job: { name }, election }) =>
-        election?.pause === undefined ? [] : { name, ...shownPause(pauseOfAll.pause, election.ownPause) },
+        election?.pause === undefined ? [] : { name, ...pauseFieldsOf(pauseOfAll.pause, election.ownPause) },
       ),
     };
   }
