@@ -1,6 +1,7 @@
 const SWITCH_IMPORT =
   "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'. For @Timeout use its @Once, which " +
-  'runs once on all replicas, or onApplicationBootstrap(), which runs on each';
+  'runs once for ever on all replicas together, and with version once per deploy, or onApplicationBootstrap(), which ' +
+  'runs on each';
 
 /** About methods that have a decorator of `@nestjs/schedule`. */
 export function aboutNestSchedule(methods: readonly string[], isModuleImported: boolean): string {

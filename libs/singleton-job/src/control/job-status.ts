@@ -24,7 +24,7 @@ export interface JobStatus {
   readonly role: 'leader' | 'follower' | 'paused' | 'disabled' | 'stopped';
   /**
    * When the job was paused on all replicas, by the clock of the store, ISO 8601. Null: it is not, as far as this
-   * replica knows. A replica on which the job is disabled never knows it.
+   * replica knows. A replica on which the job is disabled knows only of a pause of all jobs.
    */
   readonly pausedAt: string | null;
   /** When that pause ends by itself, by the clock of the store, ISO 8601. Null: it does not, or there is none. */

@@ -107,7 +107,7 @@ export function WhileLeader(first?: unknown, second?: unknown): JobDecorator {
  * `version`. The run is claimed, so it starts at most once, unless the store loses its data. One that fails, or whose
  * process crashes, is not repeated: `trigger()` runs it again.
  *
- * @example `@Once('warm-up', { version: process.env.APP_VERSION })`
+ * @example `@Once('warm-up', { version: process.env.APP_VERSION ?? 'dev' })`
  */
 export function Once(name: string, options?: Omit<OnceOptions, 'name'>): JobDecorator;
 /** The same with the name among the options, or without one. */

@@ -190,7 +190,7 @@ export interface WhileLeaderOptions extends AnyJobOptions {
 /**
  * Options of `@Once`.
  *
- * @example `@Once('warm-up', { version: process.env.APP_VERSION, timeout: '5m' })`
+ * @example `@Once('warm-up', { version: process.env.APP_VERSION ?? 'dev', timeout: '5m' })`
  */
 export interface OnceOptions extends JobOptions, Pick<FirstRunOptions, 'version'> {}
 
