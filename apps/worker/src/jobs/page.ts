@@ -35,7 +35,7 @@ export const PAGE = `<!doctype html>
   const body = document.querySelector('tbody');
   const alert = document.querySelector('[role=alert]');
   const status = document.querySelector('[role=status]');
-  const time = (iso) => (iso === null ? '' : new Date(iso).toLocaleTimeString());
+  const time = (iso) => (iso === null ? '' : new Date(iso).toLocaleString());
 
   function cell(row, text, className = '') {
     const td = row.insertCell();
