@@ -34,7 +34,7 @@ describe('The page of the worker, in Chromium', () => {
   it('shows leader, last run and next tick of every job, whichever replica leads', async () => {
     const node = workers.leaderOf('price-tick').node;
     await shows('price-tick', new RegExp(`${node}-.*(succeeded|began) .* on ${node}-`, 's'));
-    expect(await page.getByRole('row').count()).toBe(4);
+    expect(await page.getByRole('row').count()).toBe(5);
   });
 
   it('runs, pauses and resumes a job', async () => {

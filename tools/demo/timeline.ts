@@ -87,6 +87,8 @@ export class Timeline {
   #lineOf(event: EventName, node: string, atMs: number, payload: WorkerEventPayload = {}): string {
     const { state, words } = LOOKS[event] ?? {};
     const job = JOBS.find((name) => name === payload.job);
+    // a job that runs once has no place in the picture
+    if (job === undefined && payload.job !== undefined) return '';
     // an event without a job is one of the whole replica
     for (const one of job === undefined ? JOBS : [job]) {
       const before = this.#stateOf(node, one);

@@ -14,6 +14,7 @@ import { PriceFeed } from './prices/price-feed.js';
 import { PriceImport } from './prices/price-import.js';
 import { PricesController } from './prices/prices.controller.js';
 import { Prices } from './prices/prices.js';
+import { WarmUp } from './prices/warm-up.js';
 import { DailyReport } from './reports/daily-report.js';
 import { ReportArchive } from './reports/report-archive.js';
 import { SpanExport } from './tracing/span-export.js';
@@ -45,6 +46,7 @@ import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
     DailyReport,
     ReportArchive,
     SpanExport,
+    WarmUp,
     SingletonJobHealthIndicator,
   ],
 })
