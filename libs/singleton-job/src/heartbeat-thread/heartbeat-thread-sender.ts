@@ -45,7 +45,7 @@ export class HeartbeatThreadSender {
   receive(state: HeartbeatThreadState): void {
     if (this.#main === undefined) this.#open();
     this.#main = state;
-    this.#leases = new Map(state.leases.map(({ id, deadline }) => [id, Object.assign(new Lease(id), { deadline })]));
+    this.#leases = new Map(state.leases.map(({ id, deadline }) => [id, new Lease(id, deadline)]));
     const confirmedMs = Math.max(...state.leases.map(({ id, deadline }) => deadline.now - trustedMs(ttlOf(id))));
     // an outage of both threads is reported by the main thread
     if (this.#outage !== undefined && confirmedMs - this.#outage.sinceMs >= RECONNECT_LIMIT_MS)

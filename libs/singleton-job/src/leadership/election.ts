@@ -81,9 +81,9 @@ export class Election {
     this.#events = new ElectionEvents(candidate, this.context);
   }
 
-  /** Competes from now on. */
-  compete(): void {
-    this.isWanted = true;
+  /** Competes from now on, or no more: a term that it has goes on. */
+  compete(isWanted = true): void {
+    this.isWanted = isWanted;
     this.enqueue();
   }
 

@@ -20,16 +20,18 @@ export function isBefore(clock: Clock, { now, wall }: Instant): boolean {
 /** "This replica is alive", as its owner knows it. */
 export class Lease {
   readonly ttlMs = ttlOf(this.id);
-  /**
-   * Until then the owner relies on the lease: nine tenths of its TTL after the last confirmed request left. Past it by
-   * the monotonic clock, the lease is over. Past it by the wall clock alone, which may jump, no run starts. Undefined:
-   * the store has not confirmed the lease yet.
-   */
-  deadline: Instant | undefined;
   /** The store has not confirmed the lease in this incarnation, so the next sync asks to grant it, not to renew it. */
   mustGrant = true;
 
-  constructor(readonly id: LeaseId) {}
+  constructor(
+    readonly id: LeaseId,
+    /**
+     * Until then the owner relies on the lease: nine tenths of its TTL after the last confirmed request left. Past it
+     * by the monotonic clock, the lease is over. Past it by the wall clock alone, which may jump, no run starts.
+     * Undefined: the store has not confirmed the lease yet.
+     */
+    public deadline?: Instant,
+  ) {}
 
   /** A request that was sent at `sent` has renewed it. An answer that is late changes nothing. */
   extend(sent: Instant): void {

@@ -78,8 +78,7 @@ export class Lock implements Candidate {
     } finally {
       this.#callers.delete(caller);
       // it competes only while a caller waits
-      election.isWanted = this.#callers.size > 0;
-      election.enqueue();
+      election.compete(this.#callers.size > 0);
     }
   }
 

@@ -71,7 +71,7 @@ export class InMemoryReplica {
   kill(): void {
     this.parts.clock.kill();
     // what a killed process does before its turn is over reaches no observer
-    this.services.observers.length = 0;
+    this.services.observers.splice(0);
   }
 
   /** Closes the connection to the store, and lets no other be made. Runs go on until the lease is no longer valid. */
