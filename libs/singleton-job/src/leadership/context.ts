@@ -62,8 +62,8 @@ export class LeadershipContext {
     this.storeView = new StoreView(id, clock);
     this.heartbeat = new Heartbeat(clock, heartbeatIntervalMs, random);
     this.leases = new ReplicaLeases(id, clock, this.heartbeat);
-    this.heartbeatThread = linkThread?.(this);
     this.outages = new Outages(clock, notify);
+    this.heartbeatThread = linkThread?.(this);
   }
 
   /** The shortest TTL of the leases in use, and of the module. */

@@ -38,7 +38,7 @@ export class Lock implements Candidate {
   readonly forgetAfterMs = FORGET_MS;
   readonly ttlMs = this.parts.options.lockExpiryMs;
   readonly #reconciled = new Condition(this.parts.replica.clock);
-  readonly #election: Election = this.parts.replica.electionFor(this);
+  readonly #election: Election;
   /** Callers that wait, each with its handle as soon as it has the lock. */
   readonly #callers = new Set<{ handle?: LockHandle }>();
   /** The term under which this replica holds the lock, or held it last. */
@@ -49,7 +49,10 @@ export class Lock implements Candidate {
   constructor(
     readonly name: string,
     private readonly parts: LockParts,
-  ) {}
+  ) {
+    // last: the table of the replica gets it whole
+    this.#election = parts.replica.electionFor(this);
+  }
 
   /**
    * Null: another holder has the lock after `waitMs`.
