@@ -135,7 +135,6 @@ export class Heartbeat {
   failed({ request }: Sync): void {
     this.#underWay = undefined;
     for (const name of request.read) this.requestRead(name);
-    this.requestSync();
     this.#retryAt = this.clock.now() + Math.min(this.intervalMs / 4, MAX_RETRY_MS);
   }
 
