@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { abortController } from '../base/time/sleep.js';
 import { labelOf } from '../leadership/record.js';
 import { type TermHandle } from '../leadership/term.js';
 import { LockLostError } from './lock.errors.js';
@@ -14,7 +14,7 @@ export class LockHandle implements AsyncDisposable {
   /** Larger than that of every earlier holder of this lock. */
   readonly fencingToken: number;
   /** Aborts once: when the lock is lost, or when the application stops. */
-  readonly #loss = new AbortController();
+  readonly #loss = abortController();
   readonly #term: TermHandle;
   readonly #release: () => Promise<boolean>;
   /** What the first call of {@link release} resolves to. Undefined: the lock has not been released. */
@@ -26,8 +26,6 @@ export class LockHandle implements AsyncDisposable {
     this.fencingToken = term.fencingToken;
     this.#term = term;
     this.#release = release;
-    // the holder may wait for many things at once, and Node 20 would warn about a leak
-    setMaxListeners(0, this.#loss.signal);
     term.whenOver(this.#lose.bind(this, 'may be held by another holder now'));
   }
 

@@ -1,8 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { refuseUndone } from '../base/errors/refuse-undone.js';
 import { describeValue } from '../base/text/describe-value.js';
-import { within } from '../base/time/sleep.js';
+import { abortController, within } from '../base/time/sleep.js';
 import { labelOf } from '../leadership/record.js';
 import { type LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
@@ -26,13 +25,11 @@ type LockedFunction<T> = (lock: LockHandle) => T | Promise<T>;
  * @example `constructor(private readonly locks: LockService) {}`
  */
 export class LockService {
-  readonly #closing = new AbortController();
+  /** Every open request listens to its signal. */
+  readonly #closing = abortController();
 
   /** The module makes it. @internal */
-  constructor(private readonly parts: LockParts) {
-    // every open request listens to this signal; Node would warn about a leak
-    setMaxListeners(0, this.#closing.signal);
-  }
+  constructor(private readonly parts: LockParts) {}
 
   /**
    * Takes a lock. Resolves to null if another holder has it until `wait` is over. The lock is not reentrant: pass the

@@ -1,10 +1,10 @@
-import { setMaxListeners } from 'node:events';
 import { describeError, MAX_ERROR_LENGTH } from '../base/errors/message-of.js';
 import { LeaseLostError, type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { type Notify } from '../base/events/events.js';
 import { type RunInfo } from '../base/events/run-info.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
+import { abortController } from '../base/time/sleep.js';
 import { JobRun } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
 import { type RunRecord } from '../leadership/record.js';
@@ -100,9 +100,7 @@ export class Run extends JobRun {
   /** Created at first use: an AbortController costs more than the rest of an empty run. */
   get signal(): AbortSignal {
     if (this.#aborting === undefined) {
-      this.#aborting = new AbortController();
-      // a job may wait for many things at once, and Node 20 would warn about a leak
-      setMaxListeners(0, this.#aborting.signal);
+      this.#aborting = abortController();
       this.#fire();
     }
     return this.#aborting.signal;

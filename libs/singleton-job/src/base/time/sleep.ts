@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Clock } from './clock.js';
 
 /** Resolves after `delayMs`, or as soon as one of the signals aborts. The caller checks them. */
@@ -29,4 +30,11 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
   signal.addEventListener('abort', act);
   if (signal.aborted) act();
   return signal.removeEventListener.bind(signal, 'abort', act);
+}
+
+/** An `AbortController` that many things may wait for at once: Node 20 warns about a leak otherwise. */
+export function abortController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }
