@@ -1,9 +1,8 @@
 import { describeError, MAX_ERROR_LENGTH } from '../base/errors/message-of.js';
-import { type JobEvents } from '../base/events/events.js';
+import { type EndedRun } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { type JobCounters, type LastRun, type RunOutcome } from './job-status.js';
 
-type EndedRun = JobEvents['runSucceeded' | 'runFailed' | 'runCancelled'];
 type Counters = { -readonly [K in keyof JobCounters]: JobCounters[K] };
 
 interface Recorded {

@@ -1,4 +1,4 @@
-import { type RunInfo } from '../base/events/run-info.js';
+import { type EndedRun } from '../base/events/events.js';
 import { showDuration } from '../base/text/duration.js';
 import { MAX_REMINDER_MS, nextReminderAt } from '../base/time/backoff.js';
 
@@ -21,8 +21,8 @@ interface Failing {
   isFlapping: boolean;
 }
 
-/** A run that has ended. */
-type EndedRun = Pick<RunInfo, 'job' | 'startedAt'> & { readonly durationMs: number };
+/** What counts of a run that has ended. */
+type RunEnd = Pick<EndedRun, 'job' | 'startedAt' | 'durationMs'>;
 
 /** What the line of a failed run has. */
 interface FailureLine {
@@ -39,7 +39,7 @@ export class Failures {
   readonly #failing = new Map<string, Failing>();
 
   /** `how` it failed, in words. Undefined: a line said so lately. */
-  failed(run: EndedRun, how: string): FailureLine | undefined {
+  failed(run: RunEnd, how: string): FailureLine | undefined {
     const at = endOf(run);
     const before = this.#failing.get(run.job);
     const isSame = before !== undefined && (before.isFailing || at < before.failedAt + SAME_TROUBLE_MS);
@@ -66,7 +66,7 @@ export class Failures {
   }
 
   /** Undefined: its last run had not failed, or it may fail again soon. */
-  succeeded(run: EndedRun): string | undefined {
+  succeeded(run: RunEnd): string | undefined {
     const failing = this.#failing.get(run.job);
     if (failing === undefined) return undefined;
     const isOver = endOf(run) >= failing.failedAt + SAME_TROUBLE_MS;
@@ -82,6 +82,6 @@ function newFailing(at: number): Failing {
   return { beganAt: at, kinds: new Set(), count: 0, failedAt: at, loggedAt: at, isFailing: false, isFlapping: false };
 }
 
-function endOf({ startedAt, durationMs }: EndedRun): number {
+function endOf({ startedAt, durationMs }: RunEnd): number {
   return startedAt.getTime() + durationMs;
 }

@@ -323,6 +323,9 @@ export interface JobEvents {
   };
 }
 
+/** What the events of a run that has ended have in common. */
+export type EndedRun = JobEvents['runSucceeded' | 'runFailed' | 'runCancelled'];
+
 /** The names of all events. */
 export const EVENT_NAMES: readonly string[] = Object.keys({
   leadershipGained: true,
