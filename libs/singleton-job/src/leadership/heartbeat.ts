@@ -19,9 +19,9 @@ export interface Sync {
 }
 
 /**
- * When a sync leaves, and which records it reads. One is under way at a time: wishes meanwhile are joined into the
- * next. Every interval one leaves, which reads a third of the names: so each record is seen every three intervals, also
- * if a hint is lost.
+ * When a sync leaves, and which records it reads. One is under way at a time: requests meanwhile are joined into
+ * the next. Every interval one leaves, which reads a third of the names: so each record is seen every three intervals,
+ * also if a hint is lost. Without hints it reads all names.
  */
 export class Heartbeat {
   /** The names of the records that the next sync is to read. */

@@ -165,7 +165,7 @@ export class Term implements TermFacts {
 
   /**
    * Fields that the record gets at once, before a run starts. Resolves to true when the record and the term have them,
-   * and to false if the record shows a pause first, or the term ends.
+   * and to false if they are refused before: see {@link refuseClaims}.
    */
   claim(fields: LeaderFields): Promise<boolean> {
     return this.#save(fields);

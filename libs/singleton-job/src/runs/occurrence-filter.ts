@@ -7,8 +7,9 @@ const ASK_AGAIN_MS = 1_000;
 
 /** Asks the option `only` of a cron job for each occurrence until it has answered. */
 export class OccurrenceFilter {
-  /** The newest occurrence for which it has failed, and the newest that it wants. */
+  /** The newest occurrence for which it has failed. */
   #failedAt = 0;
+  /** The newest occurrence that it wants. */
   #wantedAt = 0;
 
   constructor(private readonly parts: Pick<TickLoopParts, 'clock' | 'job' | 'notify' | 'sleeper'>) {}

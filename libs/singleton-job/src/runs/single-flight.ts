@@ -35,7 +35,7 @@ export class SingleFlight {
     return this.inFlight !== undefined || this.endedAtMs > sinceMs;
   }
 
-  /** Lets no other run start, until {@link free}. It may not be busy. */
+  /** Lets no other run start, until {@link free}. Call it only when nothing runs. */
   reserve(): void {
     this.#isReserved = true;
   }

@@ -8,8 +8,9 @@ import { repeat, type TickLoopParts } from './tick-loop.js';
 
 /** After so many throws in a row another replica tries: the cause may be this replica. */
 const THROWS_UNTIL_STEP_DOWN = 3;
-/** A method that returns at once, so many times in a row, does not wait for the end of the leadership. */
+/** A method that returns sooner returns at once. */
 const AT_ONCE_MS = 1_000;
+/** A method that returns at once so many times in a row does not wait for the end of the leadership. */
 const RETURNS_UNTIL_WARNING = 3;
 
 /** Why a call ends whose leader releases the job. */

@@ -4,7 +4,7 @@ import { type RunInfo } from './run-info.js';
  * Wraps every run, to give it a context: a transaction, a span, a store of `AsyncLocalStorage`. It calls `next` and
  * returns the promise of `next`: `return storage.run(context, next)`.
  *
- * An interceptor is part of the job, unlike a {@link JobObserver}. An error that it throws fails the run. If it never
+ * An interceptor is part of the job, unlike a `JobObserver`. An error that it throws fails the run. If it never
  * calls `next`, the job does not run.
  *
  * `next` runs the job once, also if it is called several times. If the signal has fired, it rejects without running the
