@@ -84,7 +84,7 @@ export class HeartbeatThread {
     this.#channel.port1.postMessage(state);
   }
 
-  /** The reports since the last call. It works without a pass of the event loop. */
+  /** The reports since the last call. It works without a turn of the event loop. */
   takeReports(): readonly HeartbeatThreadReport[] {
     const reports: HeartbeatThreadReport[] = [];
     // messages that have arrived can be read although the event loop has not turned since the block
@@ -111,7 +111,7 @@ export class HeartbeatThread {
    * `process.abort()` and an exhausted heap have no `exit` event. Then the leases end by themselves.
    *
    * A process may survive its `exit` event: a later listener throws out of `process.exit()`, and the caller catches
-   * that. So its own leases end too: no run starts from now on, and those in flight are aborted in the next pass of the
+   * that. So its own leases end too: no run starts from now on, and those in flight are aborted in the next turn of the
    * event loop.
    */
   readonly #onExit = (): void => {
@@ -122,7 +122,7 @@ export class HeartbeatThread {
     Atomics.wait(new Int32Array(this.#ended), 0, 0, EXIT_WAIT_MS);
   };
 
-  /** A thread that ends while the main thread is busy is ready, fails and ends in one pass of the event loop. */
+  /** A thread that ends while the main thread is busy is ready, fails and ends in one turn of the event loop. */
   #listenTo(worker: Worker, ready: Promise<void>): void {
     const { notify, storeOptions } = this.parts;
     let isReported = false;

@@ -7,7 +7,7 @@ import { StoreView } from './store-view.js';
 
 /** The thread that sends heartbeats while this one is blocked. */
 export interface HeartbeatThreadPort {
-  /** Raises the deadlines of leases that it has renewed. It works without a pass of the event loop. */
+  /** Raises the deadlines of leases that it has renewed. It works without a turn of the event loop. */
   takeReports(): void;
   /** Sends it what it is to renew. */
   send(): void;
@@ -32,7 +32,7 @@ export interface ContextParts {
 
 /**
  * What all of leadership in one process goes by: what it has observed of the store, its leases and its heartbeat. It is
- * made first, and knows nothing of what uses it: what must go up goes by {@link enqueue} and by events.
+ * made first, and knows nothing of what uses it: what must go up goes by {@link schedulePass} and by events.
  */
 export class LeadershipContext {
   readonly id: string;
@@ -51,7 +51,7 @@ export class LeadershipContext {
   constructor(
     { id, ttlMs, heartbeatIntervalMs, storeName, clock, random, notify, linkThread }: ContextParts,
     /** All is reconciled soon. */
-    readonly enqueue: () => void,
+    readonly schedulePass: () => void,
   ) {
     this.id = id;
     this.ttlMs = ttlMs;
@@ -74,6 +74,6 @@ export class LeadershipContext {
   /** A sync leaves at once. */
   syncNow(): void {
     this.heartbeat.requestSync();
-    this.enqueue();
+    this.schedulePass();
   }
 }

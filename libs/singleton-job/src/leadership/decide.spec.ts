@@ -10,7 +10,7 @@ import {
 } from './record.js';
 
 /** A new process `a`, in an incarnation that began at 1,000 by the clock of the store. */
-const STORE: decide.SeenStore = {
+const STORE: decide.ObservedStore = {
   replicaId: 'a',
   incarnation: { id: 'now', since: 1_000, isFirst: false },
   observedAt: { now: 50, storeTime: 5_000 },

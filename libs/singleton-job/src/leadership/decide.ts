@@ -16,7 +16,7 @@ import {
 import { type StoreView } from './store-view.js';
 
 /** What was seen of the store. */
-export type SeenStore = Pick<
+export type ObservedStore = Pick<
   StoreView,
   'replicaId' | 'incarnation' | 'observedAt' | 'hasChanged' | 'maxTtlMs' | 'leases'
 >;
@@ -41,7 +41,7 @@ export interface TermFacts extends TermFields {
 }
 
 /** Whether the holder has written the record in the present incarnation. */
-export function isCurrent(value: JobRecord | undefined, { incarnation }: Pick<SeenStore, 'incarnation'>): boolean {
+export function isCurrent(value: JobRecord | undefined, { incarnation }: Pick<ObservedStore, 'incarnation'>): boolean {
   return value?.incarnation === incarnation.id;
 }
 
@@ -49,7 +49,7 @@ export function isCurrent(value: JobRecord | undefined, { incarnation }: Pick<Se
  * Whether a pause or a command in the record stays there: its holder has written the record in this incarnation, or
  * will build on it when it writes the record again. See {@link recordOfTerm}.
  */
-export function isSettled(value: JobRecord, store: Pick<SeenStore, 'incarnation'>): boolean {
+export function isSettled(value: JobRecord, store: Pick<ObservedStore, 'incarnation'>): boolean {
   return isCurrent(value, store) || value.commandedIn === store.incarnation.id;
 }
 
@@ -62,7 +62,7 @@ export function pauseOf({ pause }: JobRecord, storeNow: number): Pause | undefin
  * Whether nothing that its holder wrote later can be missing. When an earlier server takes over again, it may lack what
  * was written elsewhere meanwhile. So a record there may be old until its holder has written it again.
  */
-function isNewest({ value, isUnchanged }: ObservedRecord, store: SeenStore): boolean {
+function isNewest({ value, isUnchanged }: ObservedRecord, store: ObservedStore): boolean {
   if (!isCurrent(value, store)) return false;
   return !store.hasChanged || (isUnchanged !== true && value?.commandedIn !== store.incarnation.id);
 }
@@ -71,7 +71,7 @@ function isNewest({ value, isUnchanged }: ObservedRecord, store: SeenStore): boo
  * Whether a living leader holds the record, by which this replica has no term. An orphan seems so to the other
  * replicas: it names a lease of this one, after a lost answer, a late request or an old snapshot.
  */
-export function ownership({ value }: ObservedRecord, store: SeenStore): 'free' | 'held' | 'orphan' {
+export function ownership({ value }: ObservedRecord, store: ObservedStore): 'free' | 'held' | 'orphan' {
   if (value?.holder === undefined || !isCurrent(value, store)) return 'free';
   const lease = leaseOf(value.holder);
   if (!store.leases.has(lease)) return 'free';
@@ -87,7 +87,7 @@ export function ownership({ value }: ObservedRecord, store: SeenStore): 'free' |
  */
 export function graceEndsAt(
   record: ObservedRecord,
-  store: SeenStore,
+  store: ObservedStore,
   { now, storeNow, ttlMs }: { readonly now: number; readonly storeNow: number; readonly ttlMs: number },
 ): number {
   const { incarnation, hasChanged, observedAt, maxTtlMs } = store;
@@ -132,7 +132,7 @@ export function takeDelayMs(replicaId: string, loads: ReadonlyMap<string, number
  * is no record, and the moment at which this replica met the incarnation if the record is older. 0: no claim is lost.
  * The clock of this replica says nothing here: it may be wrong, and later leaders go by this.
  */
-export function claimsLostUntil(record: ObservedRecord, store: SeenStore, storeNow: number): number {
+export function claimsLostUntil(record: ObservedRecord, store: ObservedStore, storeNow: number): number {
   const { storeTime } = store.observedAt;
   if (record.value?.fencingToken === undefined) return Math.max(storeNow, storeTime);
   return isNewest(record, store) ? 0 : storeTime;
@@ -171,7 +171,7 @@ export function interruptedRun(run: RunRecord | undefined, storeNow: number): Ru
 export type TermStep = 'serve' | 'reclaim' | 'lost';
 
 /** Another holder, a deleted or an unreadable record ends a term. In a new incarnation the record is written again. */
-export function termStep(term: TermFacts, record: ObservedRecord, store: SeenStore): TermStep {
+export function termStep(term: TermFacts, record: ObservedRecord, store: ObservedStore): TermStep {
   const { value } = record;
   if (value?.holder === term.holder && isCurrent(value, store)) return 'serve';
   if (term.reclaim === undefined) return 'lost';

@@ -495,9 +495,9 @@ export class Election {
     const { ttlMs, forgetAfterMs } = candidate;
     const { value, until = context.storeView.storeTime + ttlMs, isPublished = true } = change;
     const forget = forgetAfterMs !== undefined && { forgetAfterMs };
-    const ask = { name, ifRevision: observed.last.revision, value: JSON.stringify(value), ...forget };
+    const write = { name, ifRevision: observed.last.revision, value: JSON.stringify(value), ...forget };
     const answered = (answer: WriteAnswer): void => {
-      this.writer.answered(answer, ask.ifRevision, until);
+      this.writer.answered(answer, write.ifRevision, until);
       try {
         if (answer.revision === undefined) observed.invalidate(answer.sequence);
         else this.#observe({ revision: answer.revision, value }, answer.sequence);
@@ -508,6 +508,6 @@ export class Election {
       this.enqueue();
     };
     this.writer.begin(context.clock.now());
-    this.outbox.add({ ask, until, isPublished, answered });
+    this.outbox.add({ write, until, isPublished, answered });
   }
 }

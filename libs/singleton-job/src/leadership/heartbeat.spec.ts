@@ -85,7 +85,7 @@ describe('a heartbeat', () => {
   });
 });
 
-describe('a wish', () => {
+describe('a request', () => {
   it('leaves at once with all others, and once', () => {
     const { heartbeat, read, dueAt } = setup();
     read();

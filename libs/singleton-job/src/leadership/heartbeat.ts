@@ -26,7 +26,7 @@ export interface Sync {
 export class Heartbeat {
   /** The names of the records that the next sync is to read. */
   readonly #requested = new Set<string>();
-  /** When the next sync leaves for what is wished, by the monotonic clock. Infinity: nothing is wished. */
+  /** When the next sync leaves for what is requested, by the monotonic clock. Infinity: nothing is requested. */
   #requestedAt = -Infinity;
   /** The sync that was sent and has neither been answered nor failed. */
   #underWay: Sync | undefined;
@@ -98,7 +98,7 @@ export class Heartbeat {
 
   /**
    * The next sync, which also reads the pause of all jobs. `names` are those of the other records that this replica
-   * cares about, `always` those that each sync reads if it has a place. `isOfUse`: whether a wish still is, as its
+   * cares about, `always` those that each sync reads if it has a place. `isOfUse`: whether a request still is, as its
    * caller may have gone while the store was away.
    */
   next(
@@ -108,7 +108,7 @@ export class Heartbeat {
     isOfUse: (name: string) => boolean,
   ): Sync {
     const requested = [...new Set([...this.#requested, ...this.#nextSweep(names)])].filter(isOfUse);
-    // what has no place here is wished again, but not `always`: they would take the place of the others without end
+    // what has no place here is requested again, but not `always`: they would take the place of the others without end
     const others = [...new Set([...requested, ...always])].slice(0, MAX_NAMES);
     // it counts for all jobs, so it has its place beside any number of others
     const read = [...new Set([PAUSE_OF_ALL, ...others])];

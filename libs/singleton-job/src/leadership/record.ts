@@ -19,13 +19,13 @@ export interface RunRecord {
   readonly crashes?: number;
 }
 
-/** A wish of any replica that the leader carries out. */
+/** A request of any replica that the leader carries out. */
 export interface Command {
   readonly id: string;
   readonly action: 'trigger' | 'step-down';
   /** By the clock of the store. The leader ignores it from then on. */
   readonly until: number;
-  /** The answer of the leader. */
+  /** The reply of the leader. */
   readonly outcome?: string;
   /** The triggered run. Its end is here once another run has followed: its caller may wait for that. */
   readonly run?: RunRecord | undefined;

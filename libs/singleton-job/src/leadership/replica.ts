@@ -183,7 +183,7 @@ export class Replica implements ElectionTable, StoreListener {
   }
 
   /**
-   * Many events of one pass of the event loop make one pass here, and what has arrived from the store is read before.
+   * Many events of one turn of the event loop make one pass here, and what has arrived from the store is read before.
    */
   #schedule(): void {
     if (this.#isScheduled || this.#isReconciling || this.#state === 'new' || this.#state === 'closed') return;
@@ -267,7 +267,7 @@ export class Replica implements ElectionTable, StoreListener {
   }
 
   /**
-   * The process ends: no run starts from now on. If it survives that, its terms end in the next pass of the event loop.
+   * The process ends: no run starts from now on. If it survives that, its terms end in the next turn of the event loop.
    */
   expireAll(): void {
     this.context.leases.expireAll();

@@ -29,7 +29,7 @@ export class StoreView {
   /** The latest time of the store, or fencing token, that it has met, also of servers and in records of before. */
   latestTime = 0;
   /** When the last answer was read, by the monotonic clock. */
-  #seenAt = 0;
+  #observedAt = 0;
   /** When the request of that answer was sent. */
   #sent: Instant = { now: 0, wall: 0 };
 
@@ -46,7 +46,7 @@ export class StoreView {
 
   /** The time of the store, by its last answer. */
   storeNow(): number {
-    return Math.floor(this.storeTime + this.clock.now() - this.#seenAt);
+    return Math.floor(this.storeTime + this.clock.now() - this.#observedAt);
   }
 
   /**
@@ -61,7 +61,7 @@ export class StoreView {
 
   /** When a lease ends unless it is renewed, by the monotonic clock of this replica. */
   endsAt(lease: LeaseId): number {
-    return this.#seenAt + (this.leases.get(lease) ?? 0);
+    return this.#observedAt + (this.leases.get(lease) ?? 0);
   }
 
   /** Whether the answer shows other data than those of before. */
@@ -83,7 +83,7 @@ export class StoreView {
     }
     this.storeTime = time;
     this.noteTime(time);
-    this.#seenAt = this.clock.now();
+    this.#observedAt = this.clock.now();
     this.#sent = sent;
     this.leases = leases;
     if (!areSame) this.replicas = new Set([...leases.keys()].map(replicaOf)).size;

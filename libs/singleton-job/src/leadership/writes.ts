@@ -9,7 +9,7 @@ const MAX_DELAY_MS = 3_000;
 
 /** A write of one record. */
 interface RecordWrite {
-  readonly ask: Write;
+  readonly write: Write;
   /** By the clock of the store, it is not carried out after that. */
   readonly until: number;
   /** Other replicas are to read it now. */
@@ -71,7 +71,7 @@ export class Outbox {
     let revisions: readonly (number | undefined)[] = [];
     let failure: unknown;
     try {
-      revisions = await this.requests.compareAndSet({ incarnation, until, writes: writes.map(({ ask }) => ask) });
+      revisions = await this.requests.compareAndSet({ incarnation, until, writes: writes.map(({ write }) => write) });
     } catch (error) {
       failure = error ?? 'no reason';
     }
@@ -82,8 +82,8 @@ export class Outbox {
       const ofNow = incarnation === storeView.incarnation.id ? revisions : [];
       for (const [index, { answered }] of writes.entries()) answered({ revision: ofNow[index], failure, sequence });
     });
-    const names = writes.flatMap(({ ask, isPublished }, index) =>
-      isPublished && (failure ?? revisions[index]) !== undefined ? ask.name : [],
+    const names = writes.flatMap(({ write, isPublished }, index) =>
+      isPublished && (failure ?? revisions[index]) !== undefined ? write.name : [],
     );
     if (names.length > 0) this.requests.publish(names);
   }

@@ -66,7 +66,7 @@ export class CronLoop {
     // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is
     // behind by half the grace.
     const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
-    this.#reportBacklog();
+    this.#reportPastOccurrences();
     while (!sleeper.isOver) {
       const due = this.schedule.next(this.#lastSettled) ?? Infinity;
       const wall = clock.wallNow();
@@ -105,7 +105,7 @@ export class CronLoop {
   }
 
   /** Reports occurrences that no replica starts any more, because data were lost or the expression is new. */
-  #reportBacklog(): void {
+  #reportPastOccurrences(): void {
     const { job, notify, replica, term } = this.parts;
     const { predecessor } = term;
     const { fields, claimsLostUntil, takenAt, record } = predecessor;

@@ -1,7 +1,7 @@
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { loadMysql2, type MysqlConnectionOptions } from './mysql/mysql-client.js';
 import { MysqlStore, type MysqlStoreOptions } from './mysql/mysql-store.js';
-import { loadClient, type PostgresConnectionOptions } from './postgres/postgres-client.js';
+import { loadPg, type PostgresConnectionOptions } from './postgres/postgres-client.js';
 import { PostgresStore, type PostgresStoreOptions } from './postgres/postgres-store.js';
 import { loadIoredis, type RedisConnectionOptions } from './redis/redis-clients.js';
 import { RedisStore, type RedisStoreOptions } from './redis/redis-store.js';
@@ -37,7 +37,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   // what reads the connection anew returns the same kind
   switch (kindOf(options.connection)) {
     case 'PostgreSQL':
-      await loadClient();
+      await loadPg();
       return new PostgresStore(options as PostgresStoreOptions);
     case 'MySQL':
       await loadMysql2();

@@ -1,7 +1,7 @@
 import { type EventEmitter } from 'node:events';
 import { type Duplex } from 'node:stream';
 import { type TlsOptions } from 'node:tls';
-import { loadError, once } from '../client-package.js';
+import { loadError, loadOnce } from '../client-package.js';
 import { type SqlValue } from '../sql/sql-session.js';
 
 /** Options of a connection of `mysql2`, with the same meaning. A type of our own: who uses Redis has no `mysql2`. */
@@ -48,7 +48,7 @@ interface Mysql2 {
 }
 
 /** Loads `mysql2`. Rejects if it is not installed. */
-export const loadMysql2 = once(async () => {
+export const loadMysql2 = loadOnce(async () => {
   try {
     const module: object = await import('mysql2');
     return Reflect.get(module, 'default') as Mysql2;

@@ -1,6 +1,6 @@
 import { type EventEmitter } from 'node:events';
 import { connect } from 'node:net';
-import { loadError, once } from '../client-package.js';
+import { loadError, loadOnce } from '../client-package.js';
 
 /** Options of a client of `pg`, with the same meaning. A type of our own: who uses Redis has no types of `pg`. */
 export interface PostgresConfig {
@@ -72,7 +72,7 @@ export interface PostgresClient extends EventEmitter {
 
 /** Creates a client that is not connected. The only place that loads `pg`. */
 export async function newClient(connection: PostgresConnectionOptions, minTtlMs: number): Promise<PostgresClient> {
-  const Client = await loadClient();
+  const Client = await loadPg();
   const config = configOf(connection);
   const limitMs = Number(Reflect.get(config, 'connectionTimeoutMillis'));
   return new Client({
@@ -109,7 +109,7 @@ export function cancelQuery({ host, port, processID, secretKey }: PostgresClient
 type Constructor = new (config: object) => PostgresClient;
 
 /** Loads `pg`. Rejects if it is not installed. */
-export const loadClient = once(async () => {
+export const loadPg = loadOnce(async () => {
   try {
     const module: object = await import('pg');
     return (Reflect.get(module, 'default') as { readonly Client: Constructor }).Client;

@@ -1,5 +1,5 @@
 import type { Cluster, ClusterNode, ClusterOptions, Redis, RedisOptions } from 'ioredis';
-import { loadError, once } from '../client-package.js';
+import { loadError, loadOnce } from '../client-package.js';
 
 /**
  * Where Redis is: a `redis://` or `rediss://` URL, options of ioredis, the nodes of a cluster, or an ioredis client. A
@@ -21,7 +21,7 @@ export type RedisConnectionOptions =
 export type RedisClient = Redis | Cluster;
 
 /** Loads `ioredis`. Rejects if it is not installed. */
-export const loadIoredis = once(async () => {
+export const loadIoredis = loadOnce(async () => {
   try {
     return await import('ioredis');
   } catch (error: unknown) {
