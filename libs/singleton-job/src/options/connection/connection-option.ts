@@ -3,8 +3,7 @@ import { URLS } from '../../advice/connections.js';
 import { isPlainObject, isObject } from '../../base/text/describe-value.js';
 import { type ConnectionOptions, kindOf } from '../../store/open-store.js';
 import { pathOf } from '../../store/sqlite/path-of.js';
-import { succeeds } from '../succeeds.js';
-import { type Place, type Reader } from '../table/option-table.js';
+import { type Place, type Reader, succeeds } from '../table/option-table.js';
 
 type Options = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,5 @@
 import { isObject } from '../../base/text/describe-value.js';
-import { succeeds } from '../succeeds.js';
-import { type OptionType, type Place, readOptions } from './option-table.js';
+import { type OptionType, type Place, readOptions, succeeds } from './option-table.js';
 import { fromCode, matching } from './option-types.js';
 
 const WORKER_FILE_FIX = "write it as './dist/heartbeat-thread.js', or leave it out unless the application is bundled";

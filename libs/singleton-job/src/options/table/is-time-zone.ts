@@ -1,4 +1,4 @@
-import { succeeds } from '../succeeds.js';
+import { succeeds } from './option-table.js';
 
 /** Of three letters, except those that everybody reads as Node does: `CET` has the summer time of Europe. */
 const ABBREVIATION = /^(?!UTC|UCT|GMT|[CEMW]ET|PRC|RO[CK])[A-Z]{3}$/i;

@@ -128,3 +128,13 @@ export function withDefaults<T extends OptionTable>(table: T, parsed: Parsed<T>)
 export function settable(table: OptionTable): readonly string[] {
   return Object.keys(table).filter((option) => table[option]?.type.variable !== 'none');
 }
+
+/** Whether it throws nothing: some functions say only by an error that they do not take a value. */
+export function succeeds(act: () => unknown): boolean {
+  try {
+    act();
+    return true;
+  } catch {
+    return false;
+  }
+}
