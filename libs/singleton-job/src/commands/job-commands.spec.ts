@@ -586,7 +586,7 @@ describe('Any replica', () => {
     });
 
     it('or rejects while the store is unavailable or another program has written the record', async () => {
-      const { registry, store } = replicas.start('a', two());
+      const { registry, store, observer } = replicas.start('a', two());
       await passes(10);
       store.outcome = (request) => (request === 'compareAndSet' ? 'request-lost' : 'answered');
       const message = 'all jobs: it is not known whether the jobs were paused (';
@@ -594,6 +594,7 @@ describe('Any replica', () => {
       store.outcome = () => 'answered';
       replicas.server.corrupt('all:pause');
       expect(await answer(registry.resumeAll())).toMatchObject({ code: 'STORE_MISCONFIGURED' });
+      expect(observer.of('requestDenied')).toEqual([{ error: expect.any(StoreError), deniedMs: 0 }]);
       // leaders go on, and no replica takes a job
       await passes(20_000);
       expect(roles(replicas.start('b', two()))).toEqual(['follower', 'follower']);

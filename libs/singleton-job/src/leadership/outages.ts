@@ -2,6 +2,7 @@ import { asStoreError, ConnectionFunctionError } from '../base/errors/store.erro
 import { type Notify } from '../base/events/events.js';
 import { MIN_REMINDER_MS, nextReminderAt } from '../base/time/backoff.js';
 import { type Clock } from '../base/time/clock.js';
+import { ALL_JOBS } from './record.js';
 
 /** A single request that fails is not worth a line: it is sent again at once. */
 const FAILURES_OF_OUTAGE = 2;
@@ -105,7 +106,10 @@ export class Outages {
     const forMs = now - trouble.firstAt - trouble.answeredMs;
     trouble.remindAt = nextReminderAt(trouble.firstAt, now);
     if (isUnreachable) this.notify('storeUnreachable', { error, outageMs: forMs });
-    else this.notify('requestDenied', { ...(job !== undefined && { job }), error, deniedMs: forMs });
+    else {
+      const isOfOne = job !== undefined && job !== ALL_JOBS;
+      this.notify('requestDenied', { ...(isOfOne && { job }), error, deniedMs: forMs });
+    }
   }
 
   #begin(isUnreachable: boolean, now: number, since = now): Trouble {

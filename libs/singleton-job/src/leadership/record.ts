@@ -97,6 +97,9 @@ export interface ObservedRecord {
 /** The name of the record that pauses all jobs. No replica holds it. */
 export const PAUSE_OF_ALL = 'all:pause';
 
+/** What stands for a job where all are meant. No job has this name. */
+export const ALL_JOBS = 'all jobs';
+
 /** The name of the record of a job. */
 export function jobRecord(job: string): string {
   return `${job}:job`;
@@ -114,7 +117,7 @@ export function jobOf(name: string): string | undefined {
 
 /** The name of a job or a lock in events: that of a lock begins with `lock/`. */
 export function labelOf(name: string): string {
-  if (name === PAUSE_OF_ALL) return 'all jobs';
+  if (name === PAUSE_OF_ALL) return ALL_JOBS;
   return jobOf(name) ?? `lock/${name.slice(0, -':lock'.length)}`;
 }
 

@@ -258,8 +258,9 @@ export interface JobEvents {
   };
   /**
    * A person must change something. With a `job`, its record cannot be read. Without, the store denies what all jobs
-   * need: a permission is missing, a password is wrong, or too few replicas of Redis are connected. Sent again after 1
-   * min, 2 min, 4 min and so on while that lasts, at least once an hour. Not called when it works again.
+   * need: a permission is missing, a password is wrong, too few replicas of Redis are connected, or the record
+   * `all:pause` cannot be read. Sent again after 1 min, 2 min, 4 min and so on while that lasts, at least once an hour.
+   * Not called when it works again.
    */
   requestDenied: {
     /** Name of the job. Left out: all jobs need what is denied. */
