@@ -2,7 +2,7 @@ import { type ProcessRun, recordedRuns } from './recorded-runs.js';
 import { until, type UntilOptions } from './until.js';
 import { type Exit, type WorkerEvent, WorkerProcess, type WorkerVariables } from './worker-process.js';
 
-const HEARTBEAT_INTERVAL_MS = 400;
+export const HEARTBEAT_INTERVAL_MS = 400;
 /** So long that a lease outlives a core that is taken away for seconds. */
 export const LOCK_EXPIRY_MS = 4_000;
 /** So long that no test sees a lock that expires by itself. */
