@@ -29,7 +29,7 @@ export const RULES = {
   L7: 'in calm a job that is released has a leader at once',
   L8: 'in calm the store answers each replica within a heartbeat and 2 s',
   K1: 'a leader that reaches the store in time goes on through a new incarnation, in the same term',
-  K2: 'no old pause comes back with a snapshot',
+  K2: 'no old pause of one job comes back with a snapshot while a leader goes on',
   T1: 'a trigger runs once',
   T2: 'the caller of a trigger learns the truth',
   P1: 'what was resumed is not paused',
