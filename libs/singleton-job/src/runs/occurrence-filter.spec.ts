@@ -53,6 +53,17 @@ describe('A cron job with only', () => {
     expect(runs).toEqual(['01', '05 missed 3']);
   });
 
+  it('does not hide what was missed before one that it leaves out', async () => {
+    const a = started((date) => date.getUTCMinutes() !== 4, { misfireGraceMs: MINUTE });
+    await replicas.clock.advance(MINUTE + 100);
+    void a.registry.pause('tick');
+    await replicas.clock.advance(3.5 * MINUTE);
+    void a.registry.resume('tick');
+    await replicas.clock.advance(1_000);
+    expect(a.observer.of('occurrenceSkipped').map(({ scheduledAt }) => scheduledAt.getUTCMinutes())).toEqual([4]);
+    expect(a.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late', count: 2 }]);
+  });
+
   it('asks again each second if it throws, with one warning, until the misfire grace is over', async () => {
     runs.length = 0;
     let calls = 0;
