@@ -8,7 +8,7 @@ const PACKAGE = join(DIST, 'package');
 const GUIDE = 'docs/README.md';
 
 /** With the pages of the guide. */
-const SIZE_LIMIT_BYTES = 1_560_000;
+const SIZE_LIMIT_BYTES = 1_660_000;
 
 /**
  * `npm run pack [-- TAG]` builds the library, writes `dist/nestjs-singleton-job-<version>.tgz`, which is what a release
