@@ -266,7 +266,7 @@ export class Rules {
       const isMeant = !election.isWanted || process.isStopping || this.#calls.some(isWish);
       const pause = pauseOf(value ?? {}, process.replica.context.storeView.storeNow());
       const isOld = pause !== undefined && !isMeant && !this.#isHiddenFrom(process);
-      this.#check('K2', !isOld, `${name}: released for an old pause`);
+      this.#check('K2', !isOld || this.#mayComeBack(this.#of(name)), `${name}: released for an old pause`);
       return;
     }
     this.#check('L2', this.#calmMs() <= this.#boundMs, `${name}: a term ended (${String(end)}) in calm`);
@@ -679,6 +679,13 @@ export class Rules {
     return this.#excuse({
       'token that the replica has not seen, after a loss and with the clock set back':
         losses.length > 0 && this.#setBackAt < Infinity,
+    });
+  }
+
+  /** The newer record is the one with the larger revision, and revisions follow the clock of the store too. */
+  #mayComeBack({ losses }: Known): boolean {
+    return this.#excuse({
+      'an old pause, after a loss and with the clock set back': losses.length > 1 && this.#setBackAt < Infinity,
     });
   }
 
