@@ -102,8 +102,9 @@ export class Link implements Store {
     return this.#connection !== undefined && !this.isCut() && this.world.now() >= this.#deafUntil;
   }
 
-  /** It says that no messages arrive. */
+  /** It says that no messages arrive, if they do. */
   async deafen(ms: number): Promise<void> {
+    if (!this.world.setting.canPublish) return;
     this.#deafUntil = this.world.now() + ms;
     if (this.#connection !== undefined) this.tell((listener) => listener.listening?.(false));
     await this.world.sleep(ms);
