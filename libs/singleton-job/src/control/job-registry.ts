@@ -97,7 +97,7 @@ export class SingletonJobRegistry {
   /**
    * The same, and waits until the run has ended, on whichever replica it runs. The result has its `outcome`: null if
    * the run goes on after `wait`, or when this application stops, or if its end is not known. Meanwhile this replica
-   * reads the record of the job twice a second.
+   * reads the record of the job with each heartbeat.
    *
    * @throws InvalidOptionsError with every mistake in the options
    * @throws the reason of `signal`

@@ -28,7 +28,7 @@ export interface PauseOptions {
 }
 
 const MAX_REASON_LENGTH = 200;
-/** A number of milliseconds since 1970 is more. */
+/** So that a date in milliseconds since 1970, taken for a duration, is refused. */
 const MAX_PAUSE_MS = 3_650 * 86_400_000;
 const PERIOD = duration({ maxMs: MAX_PAUSE_MS });
 
