@@ -1,10 +1,9 @@
 import { durationFix } from '../advice/durations.js';
 import { asTextFix } from '../advice/values.js';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { isObject } from '../base/text/describe-value.js';
 import { type Duration, parseDuration } from '../base/text/duration.js';
 import { type WantedPause } from '../commands/pause-edit.js';
-import { type OptionRow, Place, type Reader, readOptions } from '../options/table/option-table.js';
+import { type OptionRow, Place, readCallOptions, type Reader } from '../options/table/option-table.js';
 import { duration, fromCode } from '../options/table/option-types.js';
 
 /**
@@ -67,8 +66,7 @@ export function readPause(options: unknown, whose: string, now: number): WantedP
   } as const satisfies Record<keyof PauseOptions, OptionRow>;
   const problems: string[] = [];
   const placeOf = (name: string): Place => new Place(name, problems);
-  if (!isObject(options)) placeOf('options').refuse(options, 'an object', "write { until: '2h' }");
-  const wanted = readOptions(table, isObject(options) ? options : {}, placeOf);
+  const wanted = readCallOptions(table, options, placeOf, { fix: "write { until: '2h' }" });
   if (problems.length > 0) throw new InvalidOptionsError(problems, { title: `${whose} cannot use these options` });
   return wanted;
 }

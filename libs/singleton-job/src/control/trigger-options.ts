@@ -1,8 +1,7 @@
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
 import { type RunWait } from '../commands/job-commands.js';
-import { type OptionRow, Place, readOptions, withDefaults } from '../options/table/option-table.js';
+import { type OptionRow, Place, readCallOptions, withDefaults } from '../options/table/option-table.js';
 import { abortSignal, duration } from '../options/table/option-types.js';
 
 /**
@@ -30,9 +29,7 @@ const TRIGGER_OPTIONS = {
 export function readTriggerOptions(options: unknown): RunWait {
   const problems: string[] = [];
   const placeOf = (option: string): Place => new Place(option, problems);
-  if (!isObject(options)) placeOf('options').refuse(options, 'an object', "write { wait: '5m' }");
-  const read = isObject(options) && readOptions(TRIGGER_OPTIONS, options, placeOf);
-  if (!read || problems.length > 0)
-    throw new InvalidOptionsError(problems, { title: 'trigger() cannot use these options' });
+  const read = readCallOptions(TRIGGER_OPTIONS, options, placeOf, { fix: "write { wait: '5m' }" });
+  if (problems.length > 0) throw new InvalidOptionsError(problems, { title: 'trigger() cannot use these options' });
   return withDefaults(TRIGGER_OPTIONS, read);
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../base/text/describe-value.js';
 import { type Duration, parseDuration } from '../base/text/duration.js';
 import { resolveOptions } from '../options/resolve-options.js';
-import { Place, readOptions } from '../options/table/option-table.js';
+import { Place, readCallOptions } from '../options/table/option-table.js';
 import { fromCode, matching } from '../options/table/option-types.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 import { defineRegisteredJob, type JobRegistration } from './job-registration.js';
@@ -13,7 +13,7 @@ const MAX_DATE = 8.64e15;
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MAX_COUNT;
 const isValidDate = (value: unknown): value is Date => value instanceof Date && !Number.isNaN(value.getTime());
-const PERIOD = {
+const NEXT_TIMES_OPTIONS = {
   count: { type: fromCode('count', matching(isCount, `a whole number from 1 to ${MAX_COUNT}`, 'write such a number')) },
   from: { type: fromCode('from', matching(isValidDate, 'a valid Date', 'look where it is made')) },
 } as const;
@@ -47,8 +47,8 @@ export function nextTimes(
 ): Date[] {
   const problems: string[] = [];
   const placeOf = (option: string): Place => new Place(`nextTimes(): ${option}`, problems);
-  if (!isObject(options)) placeOf('options').refuse(options, 'an object', 'write { count: 3 }');
-  const { count = 3, from = new Date() } = readOptions(PERIOD, isObject(options) ? options : {}, placeOf);
+  const read = readCallOptions(NEXT_TIMES_OPTIONS, options, placeOf, { fix: 'write { count: 3 }' });
+  const { count = 3, from = new Date() } = read;
   const { name, jitter, ...kind } = isObject(schedule) ? schedule : {};
   if (jitter !== undefined && parseDuration(jitter) !== 0 && name === undefined)
     problems.push('nextTimes(): name must stand beside jitter, got jitter alone: it is a part of each delay');

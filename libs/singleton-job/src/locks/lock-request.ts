@@ -4,7 +4,7 @@ import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { isObject } from '../base/text/describe-value.js';
 import { type Duration } from '../base/text/duration.js';
 import { lockRecord } from '../leadership/record.js';
-import { type OptionRow, Place, readOptions, withDefaults } from '../options/table/option-table.js';
+import { type OptionRow, Place, readCallOptions, withDefaults } from '../options/table/option-table.js';
 import { abortSignal, duration } from '../options/table/option-types.js';
 
 /**
@@ -55,13 +55,8 @@ export function readLockRequest(key: unknown, options: unknown = {}) {
   const problems: string[] = [];
   const placeOf = (name: string): Place => new Place(name, problems);
   const record = readKey(key, placeOf('key'));
-  if (!isObject(options))
-    placeOf('options').refuse(
-      options,
-      'an object',
-      "write them before the function, as in withLock(key, { wait: '5s' }, fn)",
-    );
-  const read = readOptions(LOCK_OPTIONS, isObject(options) ? options : {}, placeOf, LOCK_WORDS);
+  const fix = "write them before the function, as in withLock(key, { wait: '5s' }, fn)";
+  const read = readCallOptions(LOCK_OPTIONS, options, placeOf, { fix, words: LOCK_WORDS });
   const { waitMs, signal } = withDefaults(LOCK_OPTIONS, read);
   if (record === undefined || problems.length > 0) throw new InvalidLockError(problems);
   return { record, waitMs, signal };

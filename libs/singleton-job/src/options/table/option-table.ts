@@ -2,7 +2,7 @@ import { connectionFix } from '../../advice/connections.js';
 import { type OptionWords } from '../../advice/option-words.js';
 import { didYouMean } from '../../advice/suggest.js';
 import { valueFix } from '../../advice/values.js';
-import { describeConnection, describeValue } from '../../base/text/describe-value.js';
+import { describeConnection, describeValue, isObject } from '../../base/text/describe-value.js';
 
 /** Checks a value and parses it. Undefined: it is wrong, which is noted, or it sets nothing. */
 export type Reader<T> = (value: unknown, place: Place) => T | undefined;
@@ -111,6 +111,18 @@ export function readOptions<T extends OptionTable>(
     if (value !== undefined) parsed[key] = value;
   }
   return Object.freeze(parsed) as Parsed<T>;
+}
+
+/** The same for the options of a call, which may be anything. `fix` says how to write them. */
+export function readCallOptions<T extends OptionTable>(
+  table: T,
+  options: unknown,
+  placeOf: (option: string) => Place,
+  { fix, words }: { readonly fix: string; readonly words?: OptionWords },
+): Parsed<T> {
+  if (isObject(options)) return readOptions(table, options, placeOf, words);
+  placeOf('options').refuse(options, 'an object', fix);
+  return {};
 }
 
 /** The values of all options of a table, with the defaults of those that are not given. */
