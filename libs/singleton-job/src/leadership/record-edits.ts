@@ -73,7 +73,7 @@ export class RecordEdits {
     };
     const open = { edit, since, cancelAt: clock.now() + limitMs, close };
     this.#open = [...this.#open, open];
-    await sleep(clock, limitMs, closing.signal, ...[signal ?? []].flat());
+    await sleep(clock, limitMs, closing.signal, ...(signal === undefined ? [] : [signal]));
     close(false);
     return wasDone;
   }

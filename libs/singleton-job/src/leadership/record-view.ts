@@ -82,7 +82,9 @@ export class RecordView {
 
   /** The pause in it that is not over. */
   get pause(): Pause | undefined {
-    return decide.pauseOf(this.last.value ?? {}, this.context.storeView.storeNow());
+    const { value } = this.last;
+    // most records have none: then no clock is read
+    return value?.pause && decide.pauseOf(value, this.context.storeView.storeNow());
   }
 
   /** It still shows a pause that is over. */
