@@ -1,6 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { setTimeout as delay } from 'node:timers/promises';
+import { sendToParent } from './send-to-parent.js';
 import { FixedRate, type JobObserver, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
 
 /** Started as a process by `crashes.spec.ts`, which crashes it by a signal. */
@@ -15,13 +16,9 @@ class Tick {
   }
 }
 
-function send(message: object): void {
-  process.send?.({ ...message, atMs: Date.now(), node: NODE, pid: process.pid }, undefined, undefined, () => undefined);
-}
-
 const reporter: JobObserver = {
   runStarted: (payload) => {
-    send({ event: 'runStarted', payload });
+    sendToParent({ event: 'runStarted', payload });
   },
 };
 
@@ -47,4 +44,4 @@ process.on('SIGUSR2', () => {
 process.on('SIGWINCH', () => void Promise.reject(new Error('rejected on purpose')));
 process.on('SIGURG', () => process.exit(3));
 process.channel?.unref();
-send({ event: 'ready' });
+sendToParent({ event: 'ready' });

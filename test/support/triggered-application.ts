@@ -1,5 +1,6 @@
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { sendToParent } from './send-to-parent.js';
 import { Cron, type JobObserver, type JobRun, Once, SingletonJobModule } from 'nestjs-singleton-job';
 
 /** Started as a process by `triggers.spec.ts`. */
@@ -21,16 +22,12 @@ class Reports {
   }
 }
 
-function send(message: object): void {
-  process.send?.({ ...message, atMs: Date.now(), node: NODE, pid: process.pid }, undefined, undefined, () => undefined);
-}
-
 const reporter: JobObserver = {
   leadershipGained: (payload) => {
-    send({ event: 'leadershipGained', payload });
+    sendToParent({ event: 'leadershipGained', payload });
   },
   runStarted: (payload) => {
-    send({ event: 'runStarted', payload });
+    sendToParent({ event: 'runStarted', payload });
   },
 };
 
@@ -51,4 +48,4 @@ class AppModule {}
 
 await NestFactory.createApplicationContext(AppModule);
 process.channel?.unref();
-send({ event: 'ready' });
+sendToParent({ event: 'ready' });
