@@ -183,8 +183,7 @@ export class Election {
   /** Whether it may be forgotten. After a write it must have read the record, which may be an orphan. */
   get isOver(): boolean {
     if (this.isWanted || this.#edits.areOpen || this.writer.hasUnconfirmedWrite || !this.isIdle) return false;
-    const { fresh } = this.observed;
-    return (fresh !== undefined && fresh.isUnreadable !== true) || this.writer.sentAt === -Infinity;
+    return this.isKnown || this.writer.sentAt === -Infinity;
   }
 
   // ---- What was seen
