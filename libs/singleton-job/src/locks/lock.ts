@@ -119,26 +119,23 @@ export class Lock implements Candidate {
 
   /** Null: another holder has the lock. An error: nobody may take it. Undefined: that is not known yet. */
   #refusal(since: number): StoreError | null | undefined {
-    const { replica } = this.parts;
-    const { storeName } = replica.context;
+    const { context, clock } = this.parts.replica;
     const { term, leader, observed } = this.#election;
     const record = observed.sequence > since ? observed.fresh : undefined;
     if (term !== undefined || !this.isIdle) return null;
     // without an answer for so long, the holder may be gone
-    if (record !== undefined && leader !== undefined && replica.context.leases.get(this.ttlMs)?.isValid(replica.clock))
-      return null;
-    if (record?.isUnreadable) return this.#unknown(unreadable(this.name, storeName));
-    const graceMs = observed.graceEndsAt(this.ttlMs) - replica.clock.now();
+    if (record !== undefined && leader !== undefined && context.leases.get(this.ttlMs)?.isValid(clock)) return null;
+    if (record?.isUnreadable) return this.#unknown(unreadable(this.name, context.storeName));
+    const graceMs = observed.graceEndsAt(this.ttlMs) - clock.now();
     if (record === undefined || leader !== undefined || graceMs <= 0) return undefined;
-    const why = `${storeName} was restarted or lost its data, and an earlier holder may rely on it for ${showDuration(graceMs)}`;
+    const why = `${context.storeName} was restarted or lost its data, and an earlier holder may rely on it for ${showDuration(graceMs)}`;
     return this.#unknown(new StoreError('STORE_UNREACHABLE', why));
   }
 
   #silence(): StoreError {
     const { replica } = this.parts;
-    const { storeName } = replica.context;
     const cause = asStoreError(this.#election.writer.failure ?? replica.failure ?? new Error('no answer yet'));
-    return this.#unknown(cause, `${storeName} did not answer in time (${cause.message})`);
+    return this.#unknown(cause, `${replica.context.storeName} did not answer in time (${cause.message})`);
   }
 
   #unknown(cause: StoreError, why = cause.message): StoreError {
