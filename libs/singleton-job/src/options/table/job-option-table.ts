@@ -95,15 +95,8 @@ export const OPTION_FIXES: OptionWords = {
   name: 'set the name in the decorator; an override is found by that name',
 };
 
-const ARGUMENTS = {
-  'fixed-rate': 'period',
-  interval: 'delay',
-  cron: 'cron',
-  'while-leader': undefined,
-  once: undefined,
-} as const;
-
 /** The name of the first argument of the decorator, in overrides. Undefined: it says nothing of a schedule. */
-export function argumentOf(kind: ScheduleKind): 'period' | 'delay' | 'cron' | undefined {
-  return ARGUMENTS[kind];
+export function argumentOf(kind: ScheduleKind) {
+  const rows: JobOptionTable = JOB_OPTIONS;
+  return (['period', 'delay', 'cron'] as const).find((option) => rows[option].kinds.includes(kind));
 }
