@@ -69,16 +69,8 @@ export function defineJob(description: JobDescription, options: ResolvedOptions,
     placesOfSchedule.length === 0 ? scheduleInCode : build(settings, `${placesOfSchedule.join(', ')} of ${location}`);
   if (name === undefined || schedule === undefined || problems.length > before) return undefined;
 
-  const {
-    enabled,
-    timeoutMs,
-    overlap,
-    initialDelayMs,
-    firstRun,
-    version,
-    only,
-    lockExpiryMs = options.lockExpiryMs,
-  } = settings;
+  const { enabled, timeoutMs, overlap, initialDelayMs, firstRun, version, only } = settings;
+  const { lockExpiryMs = options.lockExpiryMs } = settings;
   const warnAfterMs = (settings.warnAfterMs ?? options.warnAfterMs) || undefined;
   const misfireGraceMs =
     settings.misfireGraceMs ?? options.misfireGraceMs ?? defaultMisfireGraceMs(options, lockExpiryMs);
