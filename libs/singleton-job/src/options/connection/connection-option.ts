@@ -10,6 +10,7 @@ type Options = Readonly<Record<string, unknown>>;
 const TLS_FIX = 'ssl={} in its place, or { mysql: { uri, ssl: { ca } } }';
 const URL_FIX = `write it as ${URLS.redis}, 'rediss://host:6379' for TLS, ${URLS.postgres}, ${URLS.mysql} or ${URLS.sqlite}`;
 const PG_FORMS = `${URLS.postgres} or { postgres: { host, user, password, database } }`;
+const MYSQL_FORMS = `${URLS.mysql} or { mysql: { host, user, password, database } }`;
 
 const KINDS =
   'a URL of Redis, PostgreSQL, MySQL or SQLite, options of ioredis, { nodes, options } of a cluster, an ioredis client, ' +
@@ -48,34 +49,25 @@ function checkUrl(text: string, place: Place): void {
   const valid = isOfPostgres ? text.replace('@/', '@localhost/') : text;
   const url = URL.canParse(valid) && text.includes('://') ? new URL(valid) : undefined;
   const hasHost = isOfPostgres || url?.hostname !== '';
-  if (text !== text.trim()) place.refuse(text, 'a URL with no white space around it', 'trim it');
+  const refuse = (expected: string, fix: string) => place.refuse(text, expected, fix);
+  if (text !== text.trim()) refuse('a URL with no white space around it', 'trim it');
   else if (kind === 'SQLite') checkFile(text, place);
   else if (/[#/?]/.test(credentials) || !succeeds(() => decodeURIComponent(credentials)))
-    place.refuse(
-      text,
-      "a URL with no #, /, ? or single % before the '@'",
-      'encode user and password with encodeURIComponent()',
-    );
-  else if (/%0[ad](:|$)/i.test(credentials))
-    place.refuse(text, 'a URL with no line break before the @', 'trim the password');
+    refuse("a URL with no #, /, ? or single % before the '@'", 'encode user and password with encodeURIComponent()');
+  else if (/%0[ad](:|$)/i.test(credentials)) refuse('a URL with no line break before the @', 'trim the password');
   else if (url === undefined || !SCHEMES.test(url.protocol) || !hasHost || url.hostname.includes(','))
-    place.refuse(
-      text,
-      'a redis://, rediss://, postgresql:// or mysql:// URL of one server, or sqlite: and a file',
-      URL_FIX,
-    );
+    refuse('a redis://, rediss://, postgresql:// or mysql:// URL of one server, or sqlite: and a file', URL_FIX);
   else if (kind === 'MySQL' && url.pathname.length < 2)
-    place.refuse(text, 'a URL that ends in the name of a database', `write it as ${URLS.mysql}`);
+    refuse('a URL that ends in the name of a database', `write it as ${URLS.mysql}`);
   else if (kind === 'Redis' && /[?&]password=[^&]*\+/.test(text))
-    place.refuse(text, 'a URL with no + in its password', 'encode it');
+    refuse('a URL with no + in its password', 'encode it');
   else if (kind === 'Redis' && !/^\/?$|^\/\d+$/.test(url.pathname))
-    place.refuse(
-      text,
+    refuse(
       'a URL that ends in the number of a database or in nothing',
       "write it as in 'redis://host:6379/0', or leave it out",
     );
   else if (kind === 'Redis' && url.protocol === 'redis:' && /[?&](ssl\w*|tls\w+)=(?!false|0)/i.test(url.search))
-    place.refuse(text, 'a URL whose TLS ioredis knows of', 'write rediss:// for TLS');
+    refuse('a URL whose TLS ioredis knows of', 'write rediss:// for TLS');
   else if (kind === 'Redis') checkOptions(Object.fromEntries(url.searchParams), place);
   else if (kind === 'MySQL') checkTls(url, place);
 }
@@ -103,11 +95,7 @@ function checkMysql({ mysql, ...others }: Options, connection: Place): void {
   for (const name of Object.keys(others)) connection.in(name).note(`has no effect here: ${fix}`);
   const place = connection.in('mysql');
   if (!isPlainObject(mysql))
-    place.refuse(
-      mysql,
-      'options of mysql2',
-      `pass its URL or options, as in connection: ${URLS.mysql} or { mysql: { host, user, password, database } }`,
-    );
+    place.refuse(mysql, 'options of mysql2', `pass its URL or options, as in connection: ${MYSQL_FORMS}`);
   else {
     checkOptions(mysql, place);
     checkNames(mysql, place, MYSQL2);

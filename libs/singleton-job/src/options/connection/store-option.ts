@@ -7,14 +7,9 @@ const METHODS: Record<Method, true> = { sync: true, compareAndSet: true, addList
 /** Reads `store`. */
 export const readStore: Reader<Store | 'memory'> = (store, place) => {
   if (store === 'memory') return store;
+  const fix = 'leave it out, and set connection to a URL of Redis, PostgreSQL, MySQL or SQLite';
   if (typeof store !== 'object' || store === null)
-    return place
-      .ofConnection()
-      .refuse(
-        store,
-        "a Store or 'memory'",
-        'leave it out, and set connection to a URL of Redis, PostgreSQL, MySQL or SQLite',
-      );
+    return place.ofConnection().refuse(store, "a Store or 'memory'", fix);
   const methods = Object.keys(METHODS).filter((method) => typeof Reflect.get(store, method) !== 'function');
   const missing = methods.map((method) => `${method}()`);
   const name: unknown = Reflect.get(store, 'name');
