@@ -24,12 +24,7 @@ export function isObservable(value: unknown): value is Observable {
   return [lift, subscribe].every(isFunction);
 }
 
-type Members = Partial<
-  Record<
-    'exitCode' | 'kill' | 'lift' | 'next' | 'readable' | 'return' | 'subscribe' | 'then' | 'writableFinished',
-    unknown
-  >
->;
+type Members = Readonly<Record<string, unknown>>;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
@@ -38,7 +33,7 @@ const UNDONE: readonly (readonly [is: (value: Members) => boolean, what: string,
   [isObservable, 'an Observable, which is never subscribed to', 'return lastValueFrom() of it'],
   [({ then }) => isFunction(then), 'a promise, which is never awaited', 'return Promise.all() of them'],
   [
-    (value) => [value.next, value.return].every(isFunction),
+    ({ next, return: end }) => [next, end].every(isFunction),
     'a generator, whose body never runs',
     'read it with for await, and return after that',
   ],
@@ -48,7 +43,7 @@ const UNDONE: readonly (readonly [is: (value: Members) => boolean, what: string,
     "await once(it, 'close') of node:events",
   ],
   [
-    (value) => (Symbol.asyncIterator in value && value.readable !== false) || value.writableFinished === false,
+    (value) => (Symbol.asyncIterator in value && value['readable'] !== false) || value['writableFinished'] === false,
     'a stream or a cursor that has not ended',
     'await pipeline() of it, or read it with for await',
   ],
