@@ -103,7 +103,8 @@ export function decoratedMembers<T>(provider: ProviderRef, metadata: MemberMetad
   const className = declaredClassName(prototype) ?? classNameOf(prototype);
   return [prototype, classOf(prototype)].flatMap((target) =>
     [...metadata.of(target)].map(([member, recorded]) => ({
-      location: [className || '(anonymous class)', ...(isOfClass(member) ? [] : [String(member)])].join('.'),
+      // a class that is decorated has no member: TypeScript refuses that, JavaScript does not
+      location: [className || '(anonymous class)', member].filter(Boolean).map(String).join('.'),
       recorded,
       method: descriptorOf(target, member)?.value as unknown,
       invoke: (argument: unknown) => {
@@ -113,11 +114,6 @@ export function decoratedMembers<T>(provider: ProviderRef, metadata: MemberMetad
       mistake: placeMistake(target, member) ?? scopeMistake(provider),
     })),
   );
-}
-
-/** Whether the decorator is on a class. TypeScript refuses that, JavaScript calls the decorator without a member. */
-function isOfClass(member: unknown): boolean {
-  return member === undefined;
 }
 
 /** Undefined: it is on a method of an instance. TypeScript refuses most other places, JavaScript does not. */
