@@ -164,22 +164,15 @@ export abstract class SqlStore<O extends ServerStoreOptions<unknown>, S extends 
   }
 
   #readState({ now, server: serverId }: Dialect): Statement {
+    const fields = `${now} AS time, ${serverId} AS serverId, server, since, is_first AS isFirst`;
     const noted = '(SELECT 1) one LEFT JOIN singleton_job_incarnations ON project = ?';
-    return [
-      `SELECT ${now} AS time, ${serverId} AS serverId, server, since, is_first AS isFirst FROM ${noted}`,
-      this.project,
-    ];
+    return [`SELECT ${fields} FROM ${noted}`, this.project];
   }
 
   #note({ serverId, noted }: ServerState, { now }: Dialect, isNewcomer: boolean): Statement {
     // another replica may do the same meanwhile: one that comes second fails, or changes nothing
-    if (noted.id === '')
-      return [
-        `INSERT INTO singleton_job_incarnations VALUES (?, ?, ${now}, ?)`,
-        this.project,
-        serverId,
-        Number(isNewcomer),
-      ];
+    const make = `INSERT INTO singleton_job_incarnations VALUES (?, ?, ${now}, ?)`;
+    if (noted.id === '') return [make, this.project, serverId, Number(isNewcomer)];
     const change = `UPDATE singleton_job_incarnations SET server = ?, since = ${now}, is_first = 0`;
     return [`${change} WHERE project = ? AND server <> ?`, serverId, this.project, serverId];
   }
