@@ -14,10 +14,11 @@ const [jobCount = 1, count = 1, windowMs = 1, repeats = 1] = process.argv.slice(
 /** What the types of the package leave out. */
 interface Inside {
   readonly parts: { readonly store: Required<Store> };
-  readonly services: { readonly observers: unknown[]; readonly replica: Random & { readonly heartbeat: Random } };
+  readonly services: { readonly observers: unknown[]; readonly replica: { readonly context: RandomParts } };
 }
-interface Random {
+interface RandomParts {
   random: () => number;
+  readonly heartbeat: { random: () => number };
 }
 
 /** The commands of a request on Redis, and the bytes of its script, which each EVAL sends. */
@@ -45,7 +46,8 @@ function add(): void {
   replicas.push(replica);
   const { parts, services } = replica as unknown as Inside;
   services.observers.length = 0;
-  services.replica.random = services.replica.heartbeat.random = Math.random;
+  const { context } = services.replica;
+  context.random = context.heartbeat.random = Math.random;
   const { store } = parts;
   for (const [kind, [many, script]] of Object.entries(REQUESTS)) {
     const send = store[kind as keyof typeof REQUESTS].bind(store) as (request: unknown) => Promise<unknown>;

@@ -24,10 +24,5 @@ async function measure(contestant: Contestant, servers: Servers): Promise<Row['c
   await delay(500);
   const { importMs, readyMs, firstRunMs } = await replicas.first.request<StartTimes>('start');
   const { rssMb } = await usageOf(replicas.first);
-  return {
-    'import, ms': importMs,
-    'ready, ms': readyMs,
-    'first run, ms': firstRunMs ?? '',
-    'RSS, MB': rssMb,
-  };
+  return { 'import, ms': importMs, 'ready, ms': readyMs, 'first run, ms': firstRunMs ?? '', 'RSS, MB': rssMb };
 }
