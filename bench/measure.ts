@@ -1,5 +1,5 @@
 import { type Contestant } from './contestants.js';
-import { combine, type Row } from './figures.js';
+import { type Row } from './figures.js';
 
 /** How much is measured. */
 export interface Scale {
@@ -35,12 +35,6 @@ export async function inTurn(
   const rows: Row[] = [];
   for (const one of contestants) rows.push({ name: one.name, cells: await measure(one) });
   return rows;
-}
-
-/** What is measured of one contestant, several times over. */
-export async function repeat(count: number, once: () => Promise<Row['cells']>): Promise<Row['cells']> {
-  const rounds = await times(count, async () => [{ name: '', cells: await once() }]);
-  return combine(rounds)[0]?.cells ?? {};
 }
 
 /** Something several times over, one after the other. */

@@ -8,16 +8,12 @@ import { type Commands, type Load, type Spent } from './load.js';
 export const postgresLoad: Load = { spent, commands, stored };
 
 /** Each statement of the library is a transaction of its own. */
-async function commands(url: string, windowMs: number): Promise<Commands> {
-  const client = new Client(url);
-  await client.connect();
-  try {
+function commands(url: string, windowMs: number): Promise<Commands> {
+  return connected(url, async (client) => {
     const before = await transactions(client);
     await delay(windowMs);
     return { sent: (((await transactions(client)) - before) / windowMs) * 1_000 };
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Idle connections report theirs within a second. */
@@ -29,26 +25,29 @@ async function transactions(client: Client): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-async function stored(url: string): Promise<StoredJob[]> {
-  const client = new Client(url);
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
+function stored(url: string): Promise<StoredJob[]> {
+  return connected(url, async (client) => {
     return (await client.query<StoredJob>('SELECT revision::float8, value FROM singleton_job.records')).rows;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
-async function spent(url: string, windowMs: number): Promise<Spent> {
-  const client = new Client(url);
-  await client.connect();
-  try {
+function spent(url: string, windowMs: number): Promise<Spent> {
+  return connected(url, async (client) => {
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     const postmaster = parentOf(rows[0]?.pid ?? 0);
     const before = cpuMsBelow(postmaster);
     await delay(windowMs);
     return { cpuMs: ((cpuMsBelow(postmaster) - before) / windowMs) * 1_000 };
+  });
+}
+
+async function connected<T>(url: string, act: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client(url);
+  // its server may be stopped
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await act(client);
   } finally {
     await client.end();
   }
