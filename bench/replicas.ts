@@ -143,7 +143,7 @@ export async function withAll<T>(
   }
 }
 
-/** Jobs of 500 ms. */
-export function manyJobs(count: number): JobSpec[] {
-  return Array.from({ length: count }, (_, i) => ({ name: `job-${i}`, periodMs: 500 }));
+/** Jobs of one period. */
+export function manyJobs(count: number, periodMs = 500): JobSpec[] {
+  return [{ name: 'job', count, periodMs }];
 }

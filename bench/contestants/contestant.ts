@@ -19,6 +19,8 @@ export interface Settings {
 
 export interface JobSpec {
   readonly name: string;
+  /** So many jobs, numbered: 10,000 names have no room in a variable of the environment. @default one, not numbered */
+  readonly count?: number;
   readonly periodMs: number;
   /** Moves the slots, where the contestant has slots. @default 0 */
   readonly offsetMs?: number;

@@ -84,7 +84,10 @@ process.on('message', ({ question }: { question: string }) => {
 process.on('disconnect', () => process.exit());
 
 const makeRun = { runs: reportedRun, lateness: timedRun, nothing: emptyRun }[settings.reports];
-const jobs = settings.jobs.map((spec): Job => ({ ...spec, run: makeRun(spec) }));
+const jobs = settings.jobs.flatMap(({ count, ...spec }): Job[] => {
+  const names = Array.from({ length: count ?? 1 }, (_, i) => (count === undefined ? spec.name : `${spec.name}-${i}`));
+  return names.map((name) => ({ ...spec, name, run: makeRun({ ...spec, name }) }));
+});
 const host: Host = {
   settings,
   jobs,

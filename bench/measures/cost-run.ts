@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type JobSpec } from '../contestants/contestant.js';
 import { bareTimer, bullmq, electionPerJob, keyPerSlot, lockPerTick, schedule, singletonJob } from '../contestants.js';
 import { combine, medianOf, type Row } from '../figures.js';
 import { type Measure, SETTLED_MS, times } from '../measure.js';
-import { withAll } from '../replicas.js';
+import { manyJobs, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
 import { cpuOf } from '../usage.js';
 
@@ -19,7 +18,8 @@ export const costOfRun: Measure = {
   title: 'CPU time of an empty run',
   run: async ({ pick }) => {
     await using servers = new Servers();
-    const started = (periodMs: number) => ({ jobs: jobsOf(periodMs), count: 1, reports: 'nothing', servers }) as const;
+    const started = (periodMs: number) =>
+      ({ jobs: manyJobs(100, periodMs), count: 1, reports: 'nothing', servers }) as const;
     const rounds = await withAll(
       [...CONTESTANTS, ...CONTESTANTS],
       (index) => started(index < CONTESTANTS.length ? PERIOD_MS : NEVER_MS),
@@ -35,15 +35,9 @@ export const costOfRun: Measure = {
   },
 };
 
-function jobsOf(periodMs: number): JobSpec[] {
-  return Array.from({ length: 100 }, (_, i) => ({ name: `job-${i}`, periodMs }));
-}
-
 function rowOf(name: string, busy = NOTHING, idle = NOTHING): Row {
-  return {
-    name,
-    cells: { 'runs per s': busy.runs, 'CPU, ms per s': busy.perSecond, 'idle, ms per s': idle.perSecond },
-  };
+  const cells = { 'runs per s': busy.runs, 'CPU, ms per s': busy.perSecond, 'idle, ms per s': idle.perSecond };
+  return { name, cells };
 }
 
 /** By the medians: a collection of garbage in one window is no cost of a run. */

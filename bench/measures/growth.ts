@@ -13,13 +13,25 @@ const SIMULATED = new URL('../dist/simulated.js', import.meta.url).pathname;
 
 const OF_SERVER = ['commands per s', 'kB per s to the server', 'kB per s from the server', 'server CPU, ms per s'];
 
+/** Each number of jobs with each number of replicas. */
+interface Sizes {
+  readonly jobs: readonly number[];
+  readonly counts: readonly number[];
+  /** @default 500 */
+  readonly periodMs?: number;
+}
+
 export const growth: Measure = {
   name: 'growth',
   title: 'How the library grows, by jobs × replicas',
   run: async (scale) => {
     const jobs = scale.pick([10, 100, 1_000], [10, 50]);
+    const counts = scale.pick([3, 10], [2, 3]);
     const rows: Row[] = [];
-    for (const on of [singletonJob, onPostgres]) rows.push(...(await real(on, jobs, scale)));
+    for (const on of [singletonJob, onPostgres]) rows.push(...(await real(on, { jobs, counts }, scale)));
+    // after the others, which it would slow down
+    const many = { jobs: scale.pick([10_000], [100]), counts: [3], periodMs: 10_000 };
+    rows.push(...(await real(singletonJob, many, scale)));
     // as processes so many would wait for each other
     for (const one of jobs) rows.push(await simulated(one, scale));
     return rows;
@@ -28,18 +40,20 @@ export const growth: Measure = {
 };
 
 /** One cold start after the other, and then all at once: they mostly wait. */
-async function real(on: Contestant, jobs: readonly number[], scale: Scale): Promise<Row[]> {
+async function real(on: Contestant, { jobs, counts, periodMs }: Sizes, scale: Scale): Promise<Row[]> {
   const all: Replicas[] = [];
   try {
     const rows: (() => Promise<Row>)[] = [];
-    for (const count of scale.pick([3, 10], [2, 3])) {
+    for (const count of counts) {
       for (const one of jobs) {
-        const replicas = await Replicas.start(on, { jobs: manyJobs(one), count, reports: 'nothing', atOnce: true });
+        const options = { jobs: manyJobs(one, periodMs), count, reports: 'nothing', atOnce: true } as const;
+        const replicas = await Replicas.start(on, options);
         all.push(replicas);
         const readyAtMs = Math.min(...replicas.all.flatMap(({ events }) => events.map(({ atMs }) => atMs)));
         const fleet = fleetOf(replicas, one);
         const coldMs = await untilLed(fleet, readyAtMs);
-        const name = `${one} × ${count}${on === onPostgres ? ', PostgreSQL' : ''}`;
+        const period = periodMs === undefined ? '' : `, of ${periodMs / 1_000} s`;
+        const name = `${one} × ${count}${period}${on === onPostgres ? ', PostgreSQL' : ''}`;
         rows.push(async () => ({ name, cells: await cellsOf(replicas, fleet, coldMs, scale) }));
       }
     }
