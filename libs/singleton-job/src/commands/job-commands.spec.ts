@@ -302,7 +302,7 @@ describe('Any replica', () => {
       }
       const refused = { started: false, reason: 'paused', leader: null, by: 'c' };
       expect(await answer(c.registry.trigger('tick'), 0)).toEqual(refused);
-      await passes(3_600_000);
+      await passes(600_000);
       for (const { observer } of [b, c]) expect(observer.eventLines).toEqual(['10 leaderChanged a', '100 jobPaused']);
       for (const { health } of [a, b, c]) expect(health.report()).toMatchObject({ leaderless: [], overdue: [] });
     });
@@ -486,7 +486,7 @@ describe('Any replica', () => {
       await passes(25_000);
       expect(holders()).toEqual([undefined, undefined]);
       const c = replicas.start('c', two());
-      await passes(3_600_000);
+      await passes(600_000);
       for (const { registry, health, observer } of [a, b, c]) {
         expect(registry.list()).toMatchObject([REASON, REASON]);
         expect(health.report()).toMatchObject({ leaderless: [], overdue: [] });

@@ -16,13 +16,14 @@ const replicas = useReplicas();
 const handOver = (from: TestReplica) => Promise.all([from.pool.stop(), replicas.clock.advance(1_000)]);
 
 describe('A job with firstRun', () => {
+  /** At ten past midnight. */
   const daily = (version?: string, runMs = 0) =>
-    job({ schedule: cron('0 3 * * *'), firstRun: 'now', version, run: lasting(replicas.clock, runMs) });
+    job({ schedule: cron('10 0 * * *'), firstRun: 'now', version, run: lasting(replicas.clock, runMs) });
 
   it('runs when its first leader begins, and by its schedule after that', async () => {
     const a = replicas.start('a', [daily()]);
     const b = replicas.start('b', [daily()]);
-    await replicas.clock.advance(3 * 60 * MINUTE + 1_000);
+    await replicas.clock.advance(10 * MINUTE + 1_000);
     expect(causes(a, b)).toEqual(['a first-run', 'a schedule']);
     const [first] = a.observer.of('runStarted');
     expect(first?.scheduledAt).toEqual(new Date('2027-01-01T00:00:00Z'));
@@ -72,7 +73,7 @@ describe('A job with firstRun', () => {
 
   it('counts the late run of an occurrence as its first run', async () => {
     const a = replicas.start('a', [daily('1')]);
-    await replicas.clock.advance(3 * 60 * MINUTE - 5_000);
+    await replicas.clock.advance(10 * MINUTE - 5_000);
     await Promise.all([a.pool.stop(), replicas.clock.advance(10_000)]);
     const b = replicas.start('b', [daily('2')]);
     await replicas.clock.advance(1_000);
@@ -109,9 +110,9 @@ describe('A job of @Once', () => {
 
   it('runs once on all replicas, and not again for the next leaders', async () => {
     const [a, b] = [replicas.start('a', [once()]), replicas.start('b', [once()])];
-    await replicas.clock.advance(60 * MINUTE);
+    await replicas.clock.advance(10 * MINUTE);
     await handOver(a);
-    await replicas.clock.advance(60 * MINUTE);
+    await replicas.clock.advance(10 * MINUTE);
     expect(causes(a, b)).toEqual(['a first-run']);
     expect(b.registry.get('tick')).toMatchObject({ kind: 'once', schedule: 'once', role: 'leader', nextTickAt: null });
   });

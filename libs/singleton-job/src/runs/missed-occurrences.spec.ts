@@ -54,7 +54,7 @@ describe('A cron run', () => {
   it('counts them up to 1,000', async () => {
     const a = replicas.start('a', [everyMinute()]);
     await replicas.clock.advance(MINUTE);
-    await Promise.all([a.pool.stop(), replicas.clock.advance(100)]);
+    await Promise.all([a.pool.close(), replicas.clock.advance(100)]);
     await replicas.clock.advance(17 * 60 * MINUTE);
     replicas.start('b', [everyMinute()]);
     await replicas.clock.advance(MINUTE);
