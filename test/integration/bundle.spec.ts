@@ -10,29 +10,22 @@ const SAMPLE = 'test/integration/bundle-samples/bundle.ts';
 /** `npm run test:packages` runs it. */
 const OF_WEBPACK = 'test/packages/apps/shared/webpack.config.mjs';
 
-/** Prints that its job ran, or why it cannot start. */
+/** Prints that its job ran. */
 const APPLICATION = `
   import { NestFactory } from '@nestjs/core';
   import { SingletonJobModule, SingletonJobRegistry } from 'nestjs-singleton-job';
   class AppModule {}
-  const { STORE_URL } = process.env;
-  const store = STORE_URL === undefined ? { store: 'memory' } : { connection: STORE_URL };
-  const imports = [SingletonJobModule.forRoot({ projectName: 'shop', ...store })];
-  NestFactory.createApplicationContext({ module: AppModule, imports }, { logger: false, abortOnError: false }).then(
-    (app) => {
-      const run = ({ job }) => { console.log(job + ' ran'); process.exit(); };
-      app.get(SingletonJobRegistry).register({ name: 'price-tick', schedule: { delay: '1h' }, run });
-    },
-    ({ message }) => console.log(message),
-  );
+  const imports = [SingletonJobModule.forRoot({ projectName: 'shop', store: 'memory' })];
+  NestFactory.createApplicationContext({ module: AppModule, imports }, { logger: false }).then((app) => {
+    const run = ({ job }) => { console.log(job + ' ran'); process.exit(); };
+    app.get(SingletonJobRegistry).register({ name: 'price-tick', schedule: { delay: '1h' }, run });
+  });
 `;
 
 describe('An application that esbuild has bundled as the page says', () => {
   let folder: string;
   /** Where no packages are installed. */
   let elsewhere: string;
-  const run = (env: Record<string, string>) =>
-    attempt(process.execPath, [join(elsewhere, 'main.cjs')], { cwd: elsewhere, env });
 
   beforeAll(async () => {
     // a fresh clone does not have it
@@ -56,15 +49,8 @@ describe('An application that esbuild has bundled as the page says', () => {
     expect(readPage('docs/production/bundlers.md')).toContain(readPage(file));
   });
 
-  it('runs its jobs, and no client is in it', async () => {
-    expect((await run({})).output).toBe('price-tick ran\n');
-  });
-
-  it.each([
-    ['ioredis', 'redis://127.0.0.1:1'],
-    ['pg', 'postgresql://127.0.0.1:1/shop'],
-    ['mysql2', 'mysql://127.0.0.1:1/shop'],
-  ])('says that %s must be installed beside it', async (client, url) => {
-    expect((await run({ STORE_URL: url })).output).toContain(`run npm install ${client}\n`);
+  it('runs its jobs, where no client is installed', async () => {
+    const { output } = await attempt(process.execPath, [join(elsewhere, 'main.cjs')], { cwd: elsewhere });
+    expect(output).toBe('price-tick ran\n');
   });
 });

@@ -91,7 +91,6 @@ describe('SingletonJobRegistry', () => {
     ['what is no object', 7],
     ['everything missing', {}],
     ['a generator', { ...BEAT, *run() {} }],
-    ['a period that is 0', { ...BEAT, schedule: { period: 0 } }],
     ['leadership of a text', { ...BEAT, schedule: { whileLeader: 'yes' } }],
     ['leadership that is turned off', { ...BEAT, schedule: { whileLeader: false } }],
     ['options that a @WhileLeader job does not have', { ...BEAT, schedule: { whileLeader: true }, timeout: '5s' }],
