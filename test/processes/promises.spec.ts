@@ -1,13 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { createConnection } from 'mysql2/promise';
 import { setTimeout as delay } from 'node:timers/promises';
-import { loadSqlite } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
 import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { brokenFences, overlaps } from '../../tools/replicas/history.js';
 import { LASTING, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 import { monitored } from '../../tools/servers/monitor.js';
 import { type OwnServer } from '../../tools/servers/own-server.js';
-import { PostgresServer } from '../../tools/servers/postgres-server.js';
+import { RedisServer } from '../../tools/servers/redis-server.js';
 import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 import { SqliteServer } from '../../tools/servers/sqlite-server.js';
 import { reportsIn, unaccountedOccurrences } from '../support/occurrences.js';
@@ -16,44 +14,11 @@ import { oneForAll } from '../support/use-redis.js';
 /** Every run lasts longer than a lock lives without renewals. */
 const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SINGLETON_JOB_SHUTDOWN_TIMEOUT: '30s' };
 
-async function commandsOfRedis({ url }: OwnServer, during: () => Promise<void>): Promise<string[]> {
+async function commandsOfRedis(url: string, during: () => Promise<void>): Promise<string[]> {
   const lines: string[] = [];
   await monitored(url, (line) => lines.push(line), during);
   // not what a script does: that is one command
   return lines.filter((line) => !line.includes(' lua]'));
-}
-
-async function commandsOfPostgres(server: OwnServer, during: () => Promise<void>): Promise<string[]> {
-  const before = (await server.log()).length;
-  await during();
-  return (await server.log())
-    .slice(before)
-    .split('\n')
-    .filter((line) => line.includes('DETAIL:'));
-}
-
-async function commandsOfMysql({ url }: OwnServer, during: () => Promise<void>): Promise<string[]> {
-  const connection = await createConnection(url);
-  await connection.query("SET GLOBAL log_output = 'TABLE', general_log = 1");
-  await during();
-  const [rows] = await connection.query('SELECT CONVERT(argument USING utf8mb4) AS text FROM mysql.general_log');
-  await connection.end();
-  return (rows as { readonly text: string }[]).map(({ text }) => text);
-}
-
-/** The versions of all rows: each is a write. */
-async function writesOfSqlite({ url }: OwnServer, during: () => Promise<void>): Promise<string[]> {
-  const Database = await loadSqlite();
-  const database = new Database(url.replace('sqlite:', ''));
-  const rows = new Set<string>();
-  const look = setInterval(() => {
-    for (const table of ['leases', 'records'])
-      for (const row of database.prepare(`SELECT * FROM singleton_job_${table}`).all()) rows.add(JSON.stringify(row));
-  }, 20);
-  await during();
-  clearInterval(look);
-  database.close();
-  return [...rows];
 }
 
 function expectSound(workers: Workers): void {
@@ -61,22 +26,12 @@ function expectSound(workers: Workers): void {
   expect(brokenFences(workers.runs())).toEqual([]);
 }
 
-const SQLITE = { name: 'SQLite', start: SERVERS.sqlite, commandsDuring: writesOfSqlite };
-
 /**
  * One test for each promise of docs/guarantees.md, on three real processes: P1 is the first one. `test/faults/` has the
  * others.
  */
-describe.each([
-  { name: 'Redis', start: SERVERS.redis, commandsDuring: commandsOfRedis },
-  {
-    name: 'PostgreSQL',
-    start: () => PostgresServer.start(['-c', 'log_statement=all']),
-    commandsDuring: commandsOfPostgres,
-  },
-  { name: 'MariaDB', start: SERVERS.mysql, commandsDuring: commandsOfMysql },
-  ...(SERVER_KINDS.includes('sqlite') ? [SQLITE] : []),
-])('Three processes keep on $name', ({ start, commandsDuring }) => {
+describe.each(SERVER_KINDS)('Three processes keep on %s', (kind) => {
+  const start = (): Promise<OwnServer> => SERVERS[kind]();
   const server = oneForAll<OwnServer>(start);
   /** For the test that shuts it down. */
   const outage = oneForAll<OwnServer>(start);
@@ -170,17 +125,6 @@ describe.each([
     },
   );
 
-  it.concurrent('P7: a tick costs the server nothing', async () => {
-    await using workers = await Workers.start(server().url, LASTING);
-    const ticks = () => workers.runs('price-tick').length + workers.runs('heartbeat').length;
-    const before = ticks();
-    const all = await commandsDuring(server(), () => workers.until('many ticks ran', () => ticks() > before + 30));
-    const commands = all.filter((line) => line.includes(workers.project));
-    // each replica writes the records of its jobs every 10 s, in one command; heartbeats write none
-    expect(commands.filter((line) => line.includes('fencingToken')).length).toBeLessThan(10);
-    expect(commands.length).toBeGreaterThan(5);
-  });
-
   it.concurrent('P4, P8: jobs go on after an outage, and no process ends', async () => {
     await using workers = await Workers.start(outage().url);
     await workers.untilJobsGoOn(Date.now());
@@ -191,5 +135,21 @@ describe.each([
     expect(workers.running).toHaveLength(3);
     expect(await workers.stop()).toEqual(Array(3).fill({ code: 0, signal: null }));
     expectSound(workers);
+  });
+});
+
+// a tick calls no store, whichever it is
+describe('Three processes on a Redis that is monitored', () => {
+  const server = oneForAll(() => RedisServer.start());
+
+  it.concurrent('P7: a tick costs the server nothing', async () => {
+    await using workers = await Workers.start(server().url, LASTING);
+    const ticks = () => workers.runs('price-tick').length + workers.runs('heartbeat').length;
+    const before = ticks();
+    const all = await commandsOfRedis(server().url, () => workers.until('many ticks ran', () => ticks() > before + 30));
+    const commands = all.filter((line) => line.includes(workers.project));
+    // each replica writes the records of its jobs every 10 s, in one command; heartbeats write none
+    expect(commands.filter((line) => line.includes('fencingToken')).length).toBeLessThan(10);
+    expect(commands.length).toBeGreaterThan(5);
   });
 });
