@@ -19,6 +19,10 @@ import { closeOpened, open, type OpenStore, READS } from './reporting-store.js';
 import { setBackClock } from './set-back-clock.js';
 
 const server = oneForAll(() => MysqlServer.start());
+/** It commits nothing by itself, ends each connection with a commit, and a transaction that waited in vain. */
+const strict = oneForAll(() =>
+  MysqlServer.start(['--autocommit=0', '--completion-type=RELEASE', '--innodb-rollback-on-timeout']),
+);
 afterEach(closeOpened);
 
 const newProject = () => `p-${randomUUID()}`;
@@ -266,22 +270,21 @@ it('writes nothing at the time of `until` or later, also if it had to wait', asy
 });
 
 it('publishes at once on a server that commits nothing by itself, or ends each connection then', async () => {
-  await using strict = await MysqlServer.start(['--autocommit=0', '--completion-type=RELEASE']);
-  const options = { connection: strict.url, projectName: 'myapp' };
+  const options = { connection: strict().url, projectName: newProject() };
   const [a, b] = [open(new MysqlStore(options)), open(new MysqlStore(options))];
   await a.store.publish(['x:job']);
   await b.store.publish(['y:job']);
-  const last = await b.store['requests'].session?.statement('SELECT value, revision FROM singleton_job_records');
+  const hint = 'SELECT value, revision FROM singleton_job_records WHERE project = ?';
+  const last = await b.store['requests'].session?.statement(hint, options.projectName);
   expect(last).toEqual([{ value: '"y:job"', revision: 2 }]);
   expect((await put(a)).revision).toBeGreaterThan(0);
   expect(a.disconnected).toEqual([]);
 });
 
 it('reads and removes all rows on a server that limits what a statement may do', async () => {
-  await using strict = await MysqlServer.start();
-  await using connection = await createConnection({ uri: strict.url });
+  await using connection = await createConnection({ uri: strict().url });
   await connection.query('SET GLOBAL sql_select_limit = 1, GLOBAL sql_safe_updates = 1, GLOBAL sql_auto_is_null = 1');
-  const { store } = open(new MysqlStore({ connection: strict.url, projectName: 'myapp' }));
+  const { store } = open(new MysqlStore({ connection: strict().url, projectName: newProject() }));
   const [a, b] = ['a.1@10000', 'b.1@10000'] as const;
   await store.sync({ ...READS, isNewcomer: true, grant: [a, b] });
   expect([...(await store.sync(READS)).leases.keys()]).toEqual([a, b]);
@@ -299,12 +302,12 @@ it('takes a hint that another program wrote for one about everything', async () 
 });
 
 it('writes all or nothing on a server that ends a transaction that waited in vain', async () => {
-  await using strict = await MysqlServer.start(['--innodb-rollback-on-timeout']);
-  const opened = open(new MysqlStore({ connection: strict.url, projectName: 'myapp' }));
+  const projectName = newProject();
+  const opened = open(new MysqlStore({ connection: strict().url, projectName }));
   const { revision, ...request } = await put(opened);
-  await using other = await createConnection(strict.url);
+  await using other = await createConnection(strict().url);
   await other.query('START TRANSACTION');
-  await other.query('INSERT INTO singleton_job_records VALUES (?)', [['myapp', 'b:job', 1, '{}', null]]);
+  await other.query('INSERT INTO singleton_job_records VALUES (?)', [[projectName, 'b:job', 1, '{}', null]]);
   const writes = [
     { name: 'a:job', ifRevision: revision, value: '2' },
     { name: 'b:job', ifRevision: 0, value: '2' },
