@@ -3,7 +3,7 @@ import { asTextFix } from '../advice/values.js';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type Duration, parseDuration } from '../base/text/duration.js';
 import { type WantedPause } from '../commands/pause-edit.js';
-import { type OptionRow, Place, readCallOptions, type Reader } from '../options/table/option-table.js';
+import { type OptionRow, readCallOptions, type Reader } from '../options/table/option-table.js';
 import { duration, fromCode } from '../options/table/option-types.js';
 
 /**
@@ -65,8 +65,7 @@ export function readPause(options: unknown, whose: string, now: number): WantedP
     reason: { type: fromCode('reason', readReason) },
   } as const satisfies Record<keyof PauseOptions, OptionRow>;
   const problems: string[] = [];
-  const placeOf = (name: string): Place => new Place(name, problems);
-  const wanted = readCallOptions(table, options, placeOf, { fix: "write { until: '2h' }" });
+  const wanted = readCallOptions(table, options, problems, { fix: "write { until: '2h' }" });
   if (problems.length > 0) throw new InvalidOptionsError(problems, { title: `${whose} cannot use these options` });
   return wanted;
 }

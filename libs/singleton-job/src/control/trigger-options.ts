@@ -1,7 +1,7 @@
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type Duration } from '../base/text/duration.js';
 import { type RunWait } from '../commands/job-commands.js';
-import { type OptionRow, Place, readCallOptions, withDefaults } from '../options/table/option-table.js';
+import { type OptionRow, readCallOptions, withDefaults } from '../options/table/option-table.js';
 import { abortSignal, duration } from '../options/table/option-types.js';
 
 /**
@@ -28,8 +28,7 @@ const TRIGGER_OPTIONS = {
 /** @throws InvalidOptionsError with every mistake */
 export function readTriggerOptions(options: unknown): RunWait {
   const problems: string[] = [];
-  const placeOf = (option: string): Place => new Place(option, problems);
-  const read = readCallOptions(TRIGGER_OPTIONS, options, placeOf, { fix: "write { wait: '5m' }" });
+  const read = readCallOptions(TRIGGER_OPTIONS, options, problems, { fix: "write { wait: '5m' }" });
   if (problems.length > 0) throw new InvalidOptionsError(problems, { title: 'trigger() cannot use these options' });
   return withDefaults(TRIGGER_OPTIONS, read);
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../base/text/describe-value.js';
 import { type Duration, parseDuration } from '../base/text/duration.js';
 import { resolveOptions } from '../options/resolve-options.js';
-import { Place, readCallOptions } from '../options/table/option-table.js';
+import { readCallOptions } from '../options/table/option-table.js';
 import { fromCode, matching } from '../options/table/option-types.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 import { defineRegisteredJob, type JobRegistration } from './job-registration.js';
@@ -46,9 +46,8 @@ export function nextTimes(
   options: { readonly count?: number; readonly from?: Date } = {},
 ): Date[] {
   const problems: string[] = [];
-  const placeOf = (option: string): Place => new Place(`nextTimes(): ${option}`, problems);
-  const read = readCallOptions(NEXT_TIMES_OPTIONS, options, placeOf, { fix: 'write { count: 3 }' });
-  const { count = 3, from = new Date() } = read;
+  const rest = { fix: 'write { count: 3 }', call: 'nextTimes(): ' };
+  const { count = 3, from = new Date() } = readCallOptions(NEXT_TIMES_OPTIONS, options, problems, rest);
   const { name, jitter, ...kind } = isObject(schedule) ? schedule : {};
   if (jitter !== undefined && parseDuration(jitter) !== 0 && name === undefined)
     problems.push('nextTimes(): name must stand beside jitter, got jitter alone: it is a part of each delay');

@@ -53,10 +53,9 @@ export type LockRequest = ReturnType<typeof readLockRequest>;
  */
 export function readLockRequest(key: unknown, options: unknown = {}) {
   const problems: string[] = [];
-  const placeOf = (name: string): Place => new Place(name, problems);
-  const record = readKey(key, placeOf('key'));
+  const record = readKey(key, new Place('key', problems));
   const fix = "write them before the function, as in withLock(key, { wait: '5s' }, fn)";
-  const read = readCallOptions(LOCK_OPTIONS, options, placeOf, { fix, words: LOCK_WORDS });
+  const read = readCallOptions(LOCK_OPTIONS, options, problems, { fix, words: LOCK_WORDS });
   const { waitMs, signal } = withDefaults(LOCK_OPTIONS, read);
   if (record === undefined || problems.length > 0) throw new InvalidLockError(problems);
   return { record, waitMs, signal };

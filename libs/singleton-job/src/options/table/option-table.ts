@@ -40,14 +40,10 @@ export type WithDefaults<T extends OptionTable> = {
 };
 
 /** How messages show a value, and what advice knows about it. */
-interface Words {
-  readonly show: (value: unknown) => string;
-  readonly fixOf: (value: unknown) => string | undefined;
-}
 
-const OF_ANY: Words = { show: describeValue, fixOf: valueFix };
+const OF_ANY = { show: describeValue, fixOf: valueFix };
 /** A text may have a password anywhere. */
-const OF_CONNECTION: Words = { show: describeConnection, fixOf: connectionFix };
+const OF_CONNECTION: typeof OF_ANY = { show: describeConnection, fixOf: connectionFix };
 
 /** Where a value stands, for the messages about it. */
 export class Place {
@@ -117,9 +113,10 @@ export function readOptions<T extends OptionTable>(
 export function readCallOptions<T extends OptionTable>(
   table: T,
   options: unknown,
-  placeOf: (option: string) => Place,
-  { fix, words }: { readonly fix: string; readonly words?: OptionWords },
+  problems: string[],
+  { fix, words, call = '' }: { readonly fix: string; readonly words?: OptionWords; readonly call?: string },
 ): Parsed<T> {
+  const placeOf = (option: string): Place => new Place(`${call}${option}`, problems);
   if (isObject(options)) return readOptions(table, options, placeOf, words);
   placeOf('options').refuse(options, 'an object', fix);
   return {};
