@@ -51,31 +51,24 @@ export class MysqlSession extends SqlSession {
     client.on('error', parts.lost);
   }
 
-  /**
-   * In seconds. A process that stalls in a transaction keeps its row locks until the server closes the connection. That
-   * comes before another replica may need them, and its own next connection too.
-   */
-  get #stallLimit(): number {
-    return Math.ceil((2 * this.parts.answerTimeoutMs()) / 1_000);
-  }
-
   get dialect(): Dialect {
+    // A process that stalls in a transaction keeps its row locks until the server closes the connection. That comes
+    // before another replica may need them, and its own next connection too.
+    const stallLimitS = Math.ceil((2 * this.parts.answerTimeoutMs()) / 1_000);
+    // not NOW(): that is the begin of the statement, which may have waited for a row
+    const now = 'CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED)';
+    // an unsigned 0 - 1 is an error, and what comes after an error is not carried out
+    const inTime = `SELECT CAST(0 AS UNSIGNED) - (${now} >= ?)`;
     return {
-      begin: [[`SET SESSION wait_timeout = ${this.#stallLimit}`], ['START TRANSACTION']],
-      commit: (until) => [...this.#checkTime(until), ['COMMIT'], NO_LIMIT],
+      begin: [[`SET SESSION wait_timeout = ${stallLimitS}`], ['START TRANSACTION']],
+      commit: (until) => [...(until === undefined ? [] : [[inTime, until] as const]), ['COMMIT'], NO_LIMIT],
       rollback: [['ROLLBACK'], NO_LIMIT],
-      // not NOW(): that is the begin of the statement, which may have waited for a row
-      now: 'CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED)',
+      now,
       server: this.#server,
       skipLocked: 'FOR UPDATE SKIP LOCKED',
       orUpdate: 'ON DUPLICATE KEY UPDATE',
       isLocked: (error) => codeOf(error) === LOCK_WAIT_TIMEOUT,
     };
-  }
-
-  /** An unsigned 0 - 1 is an error, and what comes after an error is not carried out. */
-  #checkTime(until: number | undefined): readonly Statement[] {
-    return until === undefined ? [] : [[`SELECT CAST(0 AS UNSIGNED) - (${this.dialect.now} >= ?)`, until]];
   }
 
   get address(): Address | undefined {
