@@ -18,7 +18,7 @@ import { runRecordOf, type RunnerParts } from './run.js';
 import { SingleFlight } from './single-flight.js';
 import { Sleeper } from './sleeper.js';
 import { type TickLoopParts } from './tick-loop.js';
-import { abortCodeOf, whileLeaderLoop } from './while-leader-loop.js';
+import { whileLeaderLoop } from './while-leader-loop.js';
 
 /** A job of this replica: competes for it, and runs it during the terms that it wins, one at a time. */
 export class JobRunner implements Candidate {
@@ -93,7 +93,8 @@ export class JobRunner implements Candidate {
 
   /** Its run lasts as long as the leadership. A lost lease has aborted it before. */
   #abortWhileLeader(reason: Reason<'leadershipReleased'>): void {
-    if (this.job.schedule.kind === 'while-leader') this.runs.inFlight?.abort(abortCodeOf(reason));
+    const code = reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN';
+    if (this.job.schedule.kind === 'while-leader') this.runs.inFlight?.abort(code);
   }
 
   #replyTo(term: TermHandle, command: Command): Reply {

@@ -1,4 +1,3 @@
-import { type Reason } from '../base/events/events.js';
 import { returnsAtOnce } from '../base/events/warnings.js';
 import { backoffMs } from '../base/time/backoff.js';
 import { type WhileLeaderSchedule } from '../schedule/schedule.js';
@@ -12,11 +11,6 @@ const THROWS_UNTIL_STEP_DOWN = 3;
 const AT_ONCE_MS = 1_000;
 /** A method that returns at once so many times in a row does not wait for the end of the leadership. */
 const RETURNS_UNTIL_WARNING = 3;
-
-/** Why a call ends whose leader releases the job. */
-export function abortCodeOf(reason: Reason<'leadershipReleased'>): 'SHUTDOWN' | 'STEPPED_DOWN' {
-  return reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN';
-}
 
 /**
  * Calls the method at once, and again when it has ended while this replica still leads. Its signal fires as soon as the
