@@ -9,10 +9,7 @@ import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
 const COMPUTES_MS = 2 * LOCK_EXPIRY_MS;
 const COMPUTES = { DAILY_REPORT_TAKES: '10ms', DAILY_REPORT_COMPUTES: `${COMPUTES_MS}ms` };
 
-/** A thread renews a lease as its main thread does, which the suite of each store shows. A file is locked for both. */
-const KINDS = SERVER_KINDS.filter((kind) => kind === 'redis' || kind === 'sqlite');
-
-it.concurrent.each(KINDS)(
+it.concurrent.each(SERVER_KINDS)(
   'Three processes with heartbeat threads keep their leaders while one is blocked for twice its lockExpiry, on %s',
   async (kind) => {
     await using server = await SERVERS[kind]();

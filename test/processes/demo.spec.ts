@@ -10,21 +10,18 @@ import { tool } from '../../tools/workspace/command.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 
 describe('the demo', () => {
-  it.concurrent.each(SERVER_KINDS.slice(0, 1))(
-    'stops a leader, kills the next one, and shows who leads then: %s',
-    async (kind) => {
-      const output = await tool('demo/main.ts', [`--${kind}`], {
-        env: { FORCE_COLOR: undefined, DEMO_LOCK_EXPIRY: '4s' },
-      });
-      expect(output).toMatch(/ Building the worker, starting \w+ \.+\n/);
-      expect(output).toContain('No two runs of a job overlapped');
-      expect(output).toMatch(/(\w) is stopped[^]* price-tick +\1 releases it\n[^]* price-tick +\w leads, token \d+/);
-      expect(output).toMatch(/(\w) is killed[^]* \1 is gone\n[^]* price-tick +\w leads, token \d+/);
-      expect(output.match(/^ \w led price-tick \d+ ms after /gm)).toHaveLength(2);
-      expect(output).not.toContain('\u001b');
-      expect(output).not.toContain(' failed on ');
-    },
-  );
+  it.concurrent.each(SERVER_KINDS)('stops a leader, kills the next one, and shows who leads then: %s', async (kind) => {
+    const output = await tool('demo/main.ts', [`--${kind}`], {
+      env: { FORCE_COLOR: undefined, DEMO_LOCK_EXPIRY: '4s' },
+    });
+    expect(output).toMatch(/ Building the worker, starting \w+ \.+\n/);
+    expect(output).toContain('No two runs of a job overlapped');
+    expect(output).toMatch(/(\w) is stopped[^]* price-tick +\1 releases it\n[^]* price-tick +\w leads, token \d+/);
+    expect(output).toMatch(/(\w) is killed[^]* \1 is gone\n[^]* price-tick +\w leads, token \d+/);
+    expect(output.match(/^ \w led price-tick \d+ ms after /gm)).toHaveLength(2);
+    expect(output).not.toContain('\u001b');
+    expect(output).not.toContain(' failed on ');
+  });
 
   it.concurrent('stops its replicas and its server on Ctrl-C', async () => {
     const tmp = await mkdtemp(join(tmpdir(), 'demo-spec-'));
