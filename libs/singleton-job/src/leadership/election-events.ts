@@ -16,7 +16,7 @@ export class ElectionEvents {
   /** The replica that was reported to lead. */
   #leader: string | undefined;
   /** The pauses that were reported. */
-  readonly #pauses: { [S in JobEvents['jobPaused']['scope']]?: Pause | undefined } = {};
+  #pauses: { readonly [S in JobEvents['jobPaused']['scope']]?: Pause | undefined } | undefined;
 
   constructor(
     private readonly candidate: Candidate,
@@ -59,11 +59,11 @@ export class ElectionEvents {
   /** Whether the job is paused, by its own record or by that of all jobs. */
   pause(scope: JobEvents['jobPaused']['scope'], last: ObservedRecord, pause: Pause | undefined): void {
     const job = this.#job;
-    const before = this.#pauses[scope];
+    const before = this.#pauses?.[scope];
     // a record that cannot be read says nothing of a pause
     if (job === undefined || last.isUnreadable === true || JSON.stringify(pause) === JSON.stringify(before)) return;
     const { notify } = this.context;
-    this.#pauses[scope] = pause;
+    this.#pauses = { ...this.#pauses, [scope]: pause };
     if (before !== undefined && before.at !== pause?.at) {
       const reason = this.#endOf(before, last);
       // an older record may show an older pause: then the job does not run again

@@ -7,7 +7,7 @@ import { ElectionEvents } from './election-events.js';
 import { type Lease } from './lease.js';
 import { type EditLimits, type RecordEdit, RecordEdits } from './record-edits.js';
 import { RecordView } from './record-view.js';
-import { type JobRecord, jobOf, type ObservedRecord, type Pause, PAUSE_OF_ALL, type Reply } from './record.js';
+import { type JobRecord, jobOf, NONE, type ObservedRecord, type Pause, PAUSE_OF_ALL, type Reply } from './record.js';
 import { Term, type TermEnd } from './term.js';
 import { type Outbox, type RecordChange, type WriteAnswer, Writer } from './writes.js';
 
@@ -56,7 +56,7 @@ export class Election {
   /** The last term that ended by a release, until the release has been reported. */
   #releasedTerm: Term | undefined;
   /** The callers of {@link withdraw} that wait. They resolve when the election is idle. */
-  #idle: (() => void)[] = [];
+  #idle: (() => void)[] | undefined;
   /** A pass has thrown since the last term began. The error is reported once, not at each pass. */
   #hasFailed = false;
 
@@ -93,7 +93,7 @@ export class Election {
   withdraw(reason: Reason<'leadershipReleased'>): Promise<void> {
     this.isWanted = false;
     this.#release(reason);
-    const isDone = new Promise<void>((resolve) => this.#idle.push(resolve));
+    const isDone = new Promise<void>((resolve) => (this.#idle ??= []).push(resolve));
     this.enqueue();
     return isDone;
   }
@@ -230,7 +230,7 @@ export class Election {
     this.#end('released');
     this.#reportReleased(false);
     this.#edits.cancelAll();
-    for (const settle of this.#idle.splice(0)) settle();
+    for (const settle of this.#idle?.splice(0) ?? NONE) settle();
   }
 
   // ---- Reconciling
@@ -249,7 +249,7 @@ export class Election {
       this.#fail(error);
     }
     // what an unknown write may have left is released later, or ends with its lease
-    if (!this.isWanted && this.isIdle) for (const settle of this.#idle.splice(0)) settle();
+    if (!this.isWanted && this.isIdle) for (const settle of this.#idle?.splice(0) ?? NONE) settle();
   }
 
   #report(): void {
@@ -368,7 +368,7 @@ export class Election {
     const predecessor = observed.predecessor();
     const fields = candidate.inherit?.(predecessor) ?? {};
     const parts = { name, holder, fencingToken, predecessor, fields, lease };
-    const term = new Term(parts, context, this.enqueue.bind(this));
+    const term = new Term(parts, context, this);
     const incarnation = context.storeView.incarnation.id;
     const settled = ({ revision }: WriteAnswer): void => {
       if (revision !== undefined) this.#begin(term);

@@ -1,6 +1,6 @@
 import { type Clock } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
-import { type JobRecord, type ObservedRecord } from './record.js';
+import { type JobRecord, NONE, type ObservedRecord } from './record.js';
 import { type StoreView } from './store-view.js';
 import { type RecordChange, type WriteAnswer } from './writes.js';
 
@@ -43,8 +43,7 @@ interface OpenEdit {
 
 /** The edits of one record under way. */
 export class RecordEdits {
-  /** No map: most records never have one. */
-  #open: readonly OpenEdit[] = [];
+  #open: readonly OpenEdit[] = NONE;
 
   constructor(private readonly context: { readonly clock: Clock; readonly storeView: StoreView }) {}
 

@@ -1,5 +1,5 @@
 import { type Clock } from '../base/time/clock.js';
-import { leaseOf, ttlOf, replicaOf } from '../store/lease-id.js';
+import { type Holder, leaseOf, ttlOf, replicaOf } from '../store/lease-id.js';
 import * as decide from './decide.js';
 import { ABSENT, type JobRecord, type LeaderFields, type ObservedRecord, type Pause } from './record.js';
 import { type StoreView } from './store-view.js';
@@ -37,8 +37,8 @@ export class RecordView {
   #firstRevision: number | undefined;
   /** What the last leader had written, also in an earlier incarnation. It stays true of the past. */
   #lastValue: JobRecord = {};
-  /** The last replica that the record has named, this one included. Undefined: it has named none. */
-  #lastLeader: string | undefined;
+  /** The last holder that the record has named, this replica included. Undefined: it has named none. */
+  #lastHolder: Holder | undefined;
   /** The last term of this replica that is over. A run that outlives the term still sets its fields. */
   #lastTerm: decide.TermFields | undefined;
 
@@ -54,7 +54,7 @@ export class RecordView {
     if (value.fencingToken !== undefined) this.#lastValue = value;
     this.context.storeView.noteTime(value.fencingToken ?? 0);
     if (value.holder === undefined) return;
-    this.#lastLeader = replicaOf(value.holder);
+    this.#lastHolder = value.holder;
     this.context.storeView.noteTtl(ttlOf(leaseOf(value.holder)));
   }
 
@@ -118,7 +118,7 @@ export class RecordView {
     const { value } = this.last;
     const takenAt = storeView.storeNow();
     const reason = reasonOf(value, storeView);
-    const leader = this.#lastLeader;
+    const leader = this.#lastHolder === undefined ? undefined : replicaOf(this.#lastHolder);
     // a take whose answer was lost is no term of which this replica knows what it did
     const isKnown = (this.#lastTerm?.fencingToken ?? -1) >= (this.#lastValue.fencingToken ?? 0);
     const isOwn = leader === storeView.replicaId && isKnown;

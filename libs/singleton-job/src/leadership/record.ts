@@ -121,16 +121,24 @@ export function labelOf(name: string): string {
   return jobOf(name) ?? `lock/${name.slice(0, -':lock'.length)}`;
 }
 
+/** What a list is while it is empty: one for all, as most jobs need none. */
+export const NONE: readonly never[] = Object.freeze([]);
+
 export const ABSENT: ObservedRecord = Object.freeze({ revision: 0, value: undefined });
 const UNREADABLE: ObservedRecord = Object.freeze({ revision: 0, value: undefined, isUnreadable: true });
 
-/** Parses the answer of a store. A revision of another program may be one that cannot grow. */
-export function observedRecord(stored: StoredRecord | 'unreadable' | undefined): ObservedRecord {
+/**
+ * Parses the answer of a store. A revision of another program may be one that cannot grow. `incarnation`: the present
+ * one, whose text is kept once for all records that name it.
+ */
+export function observedRecord(stored: StoredRecord | 'unreadable' | undefined, incarnation?: string): ObservedRecord {
   if (stored === undefined) return ABSENT;
   if (stored === 'unreadable' || !Number.isSafeInteger(stored.revision)) return UNREADABLE;
   try {
-    const value: unknown = JSON.parse(stored.value);
-    return isJobRecord(value) ? { revision: stored.revision, value: value as JobRecord } : UNREADABLE;
+    const value = JSON.parse(stored.value) as JobRecord;
+    if (!isJobRecord(value)) return UNREADABLE;
+    if (value.incarnation === incarnation) Object.assign(value, { incarnation });
+    return { revision: stored.revision, value };
   } catch {
     return UNREADABLE;
   }

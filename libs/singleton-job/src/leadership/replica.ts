@@ -373,7 +373,7 @@ export class Replica implements ElectionTable, StoreListener {
     } else {
       leases.answered(sync, result);
       for (const [index, name] of request.read.entries())
-        this.#seen(name, observedRecord(result.records[index]), sequence);
+        this.#seen(name, observedRecord(result.records[index], storeView.incarnation.id), sequence);
     }
     for (const election of this.#elections.values()) {
       election.term?.syncAnswered();

@@ -17,7 +17,7 @@ function setup() {
   const parts = { name: 'job:job', holder: 'a.1@10000#1', fencingToken: 7, fields: {}, lease } as const;
   const storeView = new StoreView('a', clock);
   const context = { clock, storeView, heartbeatThread, syncNow: () => story.push('doubted') };
-  const term = new Term({ ...parts, predecessor: {} as never }, context as never, () => story.push('changed'));
+  const term = new Term(parts as never, context as never, { enqueue: () => story.push('changed') });
   /** What a promise has settled to by now. */
   const soFar = <T>(promise: Promise<T>) => Promise.race([promise, clock.afterIo().then(() => 'pending')]);
   return { clock, lease, confirm, term, story, heartbeatThread, soFar };

@@ -5,7 +5,7 @@ import { type LeadershipContext } from './context.js';
 import { type TermFacts } from './decide.js';
 import { isBefore, type Lease } from './lease.js';
 import { type Predecessor } from './record-view.js';
-import { type JobRecord, type LeaderFields, type ObservedRecord, contains } from './record.js';
+import { type JobRecord, type LeaderFields, NONE, type ObservedRecord, contains } from './record.js';
 
 /** A term writes what can wait so often, all terms of a replica in one request. */
 const SAVE_MS = 10_000;
@@ -84,20 +84,20 @@ export class Term implements TermFacts {
   /** How it ended. Undefined until then. */
   end: TermEnd | undefined;
   /** What {@link whenOver} has got. */
-  #endings: readonly (() => void)[] = [];
+  #endings: readonly (() => void)[] = NONE;
   /**
    * Callers of {@link claim} and {@link save}, until the record shows their fields. While there is one, a write is due
    * at once.
    */
-  #saves: readonly Save[] = [];
+  #saves: readonly Save[] = NONE;
   /** Callers of {@link untilValid} that wait for the answer to the next sync, or for the end of the term. */
-  #waiters: (() => void)[] = [];
+  #waiters: (() => void)[] | undefined;
 
   constructor(
     { name, holder, fencingToken, predecessor, fields, lease }: TermParts,
     private readonly context: Pick<LeadershipContext, 'clock' | 'storeView' | 'heartbeatThread' | 'syncNow'>,
-    /** The election reconciles the term, now or at a time by the monotonic clock. */
-    private readonly enqueue: (at?: number) => void,
+    /** It reconciles the term, now or at a time by the monotonic clock. */
+    private readonly election: { enqueue(at?: number): void },
   ) {
     this.name = name;
     this.holder = holder;
@@ -144,9 +144,8 @@ export class Term implements TermFacts {
 
   /** Resolves when {@link isValid}, or when the term is over. */
   async untilValid(): Promise<void> {
-    while (this.end === undefined && !this.isValid()) {
-      await new Promise<void>((resolve) => this.#waiters.push(resolve));
-    }
+    while (this.end === undefined && !this.isValid())
+      await new Promise<void>((resolve) => (this.#waiters ??= []).push(resolve));
   }
 
   /** Calls `act` when the term is over, for any reason: now, if it is. */
@@ -160,7 +159,7 @@ export class Term implements TermFacts {
     this.fields = { ...this.fields, ...fields };
     if (this.#unsavedAt < Infinity) return;
     this.#unsavedAt = this.context.clock.now();
-    this.enqueue(this.saveAt);
+    this.election.enqueue(this.saveAt);
   }
 
   /**
@@ -184,7 +183,7 @@ export class Term implements TermFacts {
     if (this.end !== undefined) return Promise.resolve(false);
     return new Promise<boolean>((settle) => {
       this.#saves = [...this.#saves, { settle, claimed }];
-      this.enqueue();
+      this.election.enqueue();
     });
   }
 
@@ -263,7 +262,7 @@ export class Term implements TermFacts {
 
   /** A sync was answered. */
   syncAnswered(): void {
-    for (const resolve of this.#waiters.splice(0)) resolve();
+    for (const resolve of this.#waiters?.splice(0) ?? NONE) resolve();
   }
 
   /** The term is over. */
@@ -272,7 +271,7 @@ export class Term implements TermFacts {
     this.refuseClaims();
     this.end = how;
     for (const { settle } of this.#saves) settle(false);
-    this.#saves = [];
+    this.#saves = NONE;
     this.syncAnswered();
     for (const act of this.#endings) act();
   }
