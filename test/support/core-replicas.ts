@@ -72,6 +72,8 @@ export class TestCandidate implements Candidate {
     this.replies = new Replies(term, storeView, (command) => this.#replyTo(command, term.storeNow()));
   }
 
+  reply = (command: Command | undefined): Reply | undefined => this.replies?.next(command);
+
   #replyTo(command: Command, startedAt: number): Reply {
     const { id, action } = command;
     if (action === 'trigger') {

@@ -29,15 +29,10 @@ export interface Candidate {
   lead(term: TermHandle): void;
   /** Starts nothing more in this term, which is released as soon as it is idle. Left out: it starts nothing. */
   drain?(reason: Reason<'leadershipReleased'>): void;
-  /** How it replies to commands in the present term. Left out: there are none. */
-  readonly replies?:
-    | {
-        /** The record as it is, before anything else is written. */
-        observe(value: JobRecord): void;
-        /** What to reply to the command in the record, until the record shows it. */
-        next(command: Command | undefined): Reply | undefined;
-      }
-    | undefined;
+  /** Its replies in the present term. They see the record before all else is written. Undefined: there are none. */
+  readonly replies?: { observe(value: JobRecord): void } | undefined;
+  /** What to reply to the command in the record, until the record shows it. Left out: nothing. */
+  reply?(command: Command | undefined): Reply | undefined;
   /** The election has reconciled what was observed. */
   reconciled?(): void;
 }

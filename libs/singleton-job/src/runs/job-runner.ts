@@ -31,7 +31,7 @@ export class JobRunner implements Candidate {
   readonly runs = new SingleFlight(this.parts);
   /** Undefined: it does not compete for the job, which is disabled or not started yet. */
   election: Election | undefined;
-  /** To commands in the present term. Undefined: it has not led yet. */
+  /** To commands in the present term. Undefined: there was none. */
   replies: Replies | undefined;
   #initialDelay: Timer | undefined;
   /** By which the ticks of the present term wait. Undefined: nothing of a term runs. */
@@ -52,8 +52,7 @@ export class JobRunner implements Candidate {
   /** Begins to compete, after the `initialDelay` of the job. */
   compete(): void {
     const { initialDelayMs } = this.job;
-    const election = this.parts.replica.electionFor(this);
-    this.election = election;
+    const election = (this.election = this.parts.replica.electionFor(this));
     const compete = election.compete.bind(election);
     if (initialDelayMs > 0) this.#initialDelay = this.parts.clock.setTimer(initialDelayMs, compete);
     else compete();
@@ -74,10 +73,8 @@ export class JobRunner implements Candidate {
    * a release lets it finish.
    */
   lead(term: TermHandle): void {
-    const sleeper = new Sleeper(this.parts.clock);
-    this.#sleeper = sleeper;
-    const { storeView } = this.parts.replica.context;
-    this.replies = new Replies(term, storeView, (command) => this.#replyTo(term, command));
+    const sleeper = (this.#sleeper = new Sleeper(this.parts.clock));
+    this.replies = undefined;
     this.watch(term);
     term.whenOver(() => {
       this.runs.inFlight?.abort('LEASE_LOST');
@@ -95,6 +92,13 @@ export class JobRunner implements Candidate {
   #abortWhileLeader(reason: Reason<'leadershipReleased'>): void {
     const code = reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN';
     if (this.job.schedule.kind === 'while-leader') this.runs.inFlight?.abort(code);
+  }
+
+  reply(command: Command | undefined): Reply | undefined {
+    const term = this.election?.term;
+    const { storeView } = this.parts.replica.context;
+    if (command && term) this.replies ??= new Replies(term, storeView, (one) => this.#replyTo(term, one));
+    return this.replies?.next(command);
   }
 
   #replyTo(term: TermHandle, command: Command): Reply {
@@ -137,16 +141,15 @@ export class JobRunner implements Candidate {
       // the take left out its end: written now, so that no later leader reports it again
       void term.save({});
     }
-    const stepDown: Election['stepDown'] = (why, standBackMs) => this.election?.stepDown(why, standBackMs);
     try {
-      await tickLoop({ term, runs, stepDown, sleeper, ...this.parts });
+      await tickLoop({ term, runs, election: this.election, sleeper, ...this.parts });
       if (!sleeper.isOver) throw new Error(`the runner of job '${job.name}' ended before its term`);
       this.#failures = 0;
     } catch (error: unknown) {
       this.#failures += 1;
       notify('warning', runnerFailed(job.name, error));
       // it may fail on this replica only
-      stepDown('runner-failed', backoffMs(STAND_BACK_MS, this.#failures));
+      this.election?.stepDown('runner-failed', backoffMs(STAND_BACK_MS, this.#failures));
     }
     await runs.whenIdle();
     this.#sleeper = undefined;

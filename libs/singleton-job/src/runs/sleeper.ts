@@ -35,7 +35,7 @@ export class Sleeper {
     // one handler for each promise: many sleeps may wait for the same run that ignores its signal
     if (until !== this.#until) {
       this.#until = until;
-      void until?.then(this.#wake);
+      void until?.then(this.#wake.bind(this));
     }
     if (this.isOver) return Promise.resolve();
     const restMs = Math.min(delayMs, MAX_SLEEP_MS);
@@ -57,9 +57,9 @@ export class Sleeper {
     else this.#timer = this.clock.setTimer(Math.max(Math.floor(restMs), 1), this.#arm);
   };
 
-  readonly #wake = (): void => {
+  #wake(): void {
     this.#timer?.cancel();
     this.#resolve?.();
     this.#timer = this.#resolve = undefined;
-  };
+  }
 }

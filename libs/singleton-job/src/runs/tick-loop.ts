@@ -8,7 +8,7 @@ import { type Sleeper } from './sleeper.js';
 export interface TickLoopParts extends RunnerParts {
   readonly term: TermHandle;
   readonly runs: SingleFlight;
-  readonly stepDown: Election['stepDown'];
+  readonly election: Pick<Election, 'stepDown'> | undefined;
   /** It is over when the term ends, or is being released. No tick is fired after that. */
   readonly sleeper: Sleeper;
 }

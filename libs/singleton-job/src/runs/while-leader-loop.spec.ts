@@ -62,8 +62,7 @@ describe('A @WhileLeader job', () => {
       isFirst ? (isFirst = false) : lasting(clock, DAY_MS, { obedient: true })(run);
     const a = replicas.start('a', [feed(once, 60_000)]);
     await clock.advance(1_000);
-    const until = clock.wallNow() + 1_000;
-    const reply = a.pool.find('tick')?.replies?.next({ id: 'c', action: 'trigger', until });
+    const reply = a.pool.find('tick')?.reply({ id: 'c', action: 'trigger', until: clock.wallNow() + 1_000 });
     const removed = a.registry.unregister('tick');
     reply?.settle?.(true);
     await clock.advance(10);

@@ -17,7 +17,7 @@ const RETURNS_UNTIL_WARNING = 3;
  * leadership or the application ends, so that the job is released when the method has settled.
  */
 export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: TickLoopParts): Promise<void> {
-  const { clock, job, notify, sleeper, stepDown, term, runs } = parts;
+  const { clock, job, notify, sleeper, election, term, runs } = parts;
   const delayMs = (failures: number): number => backoffMs(schedule.restartDelayMs, failures);
   // a run of the last leader may have ended its process, and would end this one
   let crashes = crashesBefore(term.predecessor);
@@ -37,6 +37,6 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
     await runs.whenIdle();
     returns = runs.failures === 0 && runs.endedAtMs - startedMs < AT_ONCE_MS ? returns + 1 : 0;
     if (returns === RETURNS_UNTIL_WARNING) notify('warning', returnsAtOnce(job.name, schedule.restartDelayMs));
-    if (runs.failures > 0 && runs.failures % THROWS_UNTIL_STEP_DOWN === 0) stepDown('failed-calls');
+    if (runs.failures > 0 && runs.failures % THROWS_UNTIL_STEP_DOWN === 0) election?.stepDown('failed-calls');
   });
 }
