@@ -111,6 +111,16 @@ describe('Any replica', () => {
       expect([triggeredRuns(b), triggeredRuns(c)]).toEqual([0, 0]);
     });
 
+    it('also when its leader leads it again', async () => {
+      const a = replicas.start('a', [job({ schedule: MINUTELY })]);
+      await passes(1_000);
+      expect(await answer(a.registry.trigger('tick'))).toMatchObject({ started: true });
+      await answer(a.registry.stepDown('tick'));
+      await passes(30_000);
+      expect(await answer(a.registry.trigger('tick'))).toMatchObject({ started: true });
+      expect(a.observer.of('leadershipGained')).toHaveLength(2);
+    });
+
     it('not while its leader releases it, and names the reason', async () => {
       const { a, b, c } = await three({ run: lasting(replicas.clock, 60_000) });
       await passes(1_000);

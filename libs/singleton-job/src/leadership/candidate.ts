@@ -29,10 +29,10 @@ export interface Candidate {
   lead(term: TermHandle): void;
   /** Starts nothing more in this term, which is released as soon as it is idle. Left out: it starts nothing. */
   drain?(reason: Reason<'leadershipReleased'>): void;
-  /** Its replies in the present term. They see the record before all else is written. Undefined: there are none. */
+  /** Its replies in the last term. They see the record before all else is written. Undefined: there are none. */
   readonly replies?: { observe(value: JobRecord): void } | undefined;
-  /** What to reply to the command in the record, until the record shows it. Left out: nothing. */
-  reply?(command: Command | undefined): Reply | undefined;
+  /** What to reply to the command in the record in this term, until the record shows it. Left out: nothing. */
+  reply?(command: Command | undefined, term: TermHandle): Reply | undefined;
   /** The election has reconciled what was observed. */
   reconciled?(): void;
 }

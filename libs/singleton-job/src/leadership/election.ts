@@ -416,7 +416,7 @@ export class Election {
       term.refuseClaims();
       this.#release(pause === undefined ? 'shutdown' : 'paused');
     }
-    const reply = candidate.reply?.(value.command);
+    const reply = candidate.reply?.(value.command, term);
     if (term.release !== undefined && candidate.isIdle) {
       this.#end('released');
       this.#writeRelease(decide.recordOfTerm(record, term, reply, this.context.storeView.incarnation.id));

@@ -282,7 +282,7 @@ describe('A triggered run of an interval with a long delay', () => {
     const runner = a.pool.find('tick');
     const { term } = runner?.election ?? {};
     const until = (term?.storeNow() ?? 0) + 1_000;
-    const trigger = (id: string) => runner?.reply({ id, action: 'trigger', until });
+    const trigger = (id: string) => term && runner?.reply({ id, action: 'trigger', until }, term);
     const reply = trigger('c1');
     replicas.clock.stepWall(20_000);
     runner?.replies?.observe({ holder: term?.holder, command: reply });

@@ -31,7 +31,7 @@ export class JobRunner implements Candidate {
   readonly runs = new SingleFlight(this.parts);
   /** Undefined: it does not compete for the job, which is disabled or not started yet. */
   election: Election | undefined;
-  /** To commands in the present term. Undefined: there was none. */
+  /** To commands in the last term. Undefined: there was none in it. */
   replies: Replies | undefined;
   #initialDelay: Timer | undefined;
   /** By which the ticks of the present term wait. Undefined: nothing of a term runs. */
@@ -94,10 +94,9 @@ export class JobRunner implements Candidate {
     if (this.job.schedule.kind === 'while-leader') this.runs.inFlight?.abort(code);
   }
 
-  reply(command: Command | undefined): Reply | undefined {
-    const term = this.election?.term;
+  reply(command: Command | undefined, term: TermHandle): Reply | undefined {
     const { storeView } = this.parts.replica.context;
-    if (command && term) this.replies ??= new Replies(term, storeView, (one) => this.#replyTo(term, one));
+    if (command !== undefined) this.replies ??= new Replies(term, storeView, (one) => this.#replyTo(term, one));
     return this.replies?.next(command);
   }
 

@@ -62,7 +62,9 @@ describe('A @WhileLeader job', () => {
       isFirst ? (isFirst = false) : lasting(clock, DAY_MS, { obedient: true })(run);
     const a = replicas.start('a', [feed(once, 60_000)]);
     await clock.advance(1_000);
-    const reply = a.pool.find('tick')?.reply({ id: 'c', action: 'trigger', until: clock.wallNow() + 1_000 });
+    const runner = a.pool.find('tick');
+    const { term } = runner?.election ?? {};
+    const reply = term && runner?.reply({ id: 'c', action: 'trigger', until: clock.wallNow() + 1_000 }, term);
     const removed = a.registry.unregister('tick');
     reply?.settle?.(true);
     await clock.advance(10);
