@@ -222,6 +222,7 @@ export class Term implements TermFacts {
     const sent = [this.#asOf(Infinity), this.#sent].find((one) => one !== undefined && contains(value, one.fields));
     if (sent === undefined) return;
     this.#unsavedAt = sent.at;
+    if (sent.saves.length === 0) return;
     const saved = this.#saves.filter((save) => sent.saves.includes(save));
     this.#saves = this.#saves.filter((save) => !saved.includes(save));
     for (const { settle, claimed } of saved) {
