@@ -137,7 +137,7 @@ export function observedRecord(stored: StoredRecord | 'unreadable' | undefined, 
   try {
     const value = JSON.parse(stored.value) as JobRecord;
     if (!isJobRecord(value)) return UNREADABLE;
-    if (value.incarnation === incarnation) Object.assign(value, { incarnation });
+    if (incarnation !== undefined && value.incarnation === incarnation) Object.assign(value, { incarnation });
     return { revision: stored.revision, value };
   } catch {
     return UNREADABLE;
