@@ -287,7 +287,11 @@ it('reads and removes all rows on a server that limits what a statement may do',
   const { store } = open(new MysqlStore({ connection: strict().url, projectName: newProject() }));
   const [a, b] = ['a.1@10000', 'b.1@10000'] as const;
   await store.sync({ ...READS, isNewcomer: true, grant: [a, b] });
-  expect([...(await store.sync(READS)).leases.keys()]).toEqual([a, b]);
+  const { leases } = await store.sync(READS);
+  await connection.query(
+    'SET GLOBAL sql_select_limit = DEFAULT, GLOBAL sql_safe_updates = 0, GLOBAL sql_auto_is_null = 0',
+  );
+  expect([...leases.keys()]).toEqual([a, b]);
 });
 
 it('takes a hint that another program wrote for one about everything', async () => {
