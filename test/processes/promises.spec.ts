@@ -138,7 +138,7 @@ describe.each(SERVER_KINDS)('Three processes keep on %s', (kind) => {
   });
 });
 
-// a tick calls no store, whichever it is
+// whether a tick calls the store is decided above it, for all stores alike
 describe('Three processes on a Redis that is monitored', () => {
   const server = oneForAll(() => RedisServer.start());
 

@@ -73,7 +73,7 @@ describe('the quick start of the README', () => {
     await Promise.all(replicas.splice(0).map((replica) => replica.kill()));
   });
 
-  // what it logs on a PostgreSQL is below
+  // below it leads on a PostgreSQL
   const kinds = SERVER_KINDS.filter((kind) => kind !== 'postgres');
 
   it.each(kinds)('logs the lines of the README on the leader and on the follower: %s', async (kind) => {

@@ -292,7 +292,7 @@ advises(
   'a time zone that there is not',
   timeZoneFix,
   `
-  BST            → ${LETTERS}
+  est            → ${LETTERS}
   GMT+2          → ${OFFSET}, or write 'Etc/GMT-2', where the sign is the other way round
   -08:00         → ${OFFSET}, or write 'Etc/GMT+8', where the sign is the other way round
   +05:30         → ${OFFSET}

@@ -106,8 +106,9 @@ describe('the resolved options', () => {
     ]);
   });
 
-  // texts: secrets.spec.ts
+  // other texts as a connection: secrets.spec.ts
   it.each([
+    'redis://:secret@cache:port',
     new URL('redis://app:secret@127.0.0.1:1'),
     ['redis://app:secret@127.0.0.1:1'],
     { port: 'x', password: 'secret' },

@@ -98,5 +98,6 @@ export const OPTION_FIXES: OptionWords = {
 /** The name of the first argument of the decorator, in overrides. Undefined: it says nothing of a schedule. */
 export function argumentOf(kind: ScheduleKind) {
   const rows: JobOptionTable = JOB_OPTIONS;
+  // those with `isArgument`
   return (['period', 'delay', 'cron'] as const).find((option) => rows[option].kinds.includes(kind));
 }

@@ -40,7 +40,6 @@ export type WithDefaults<T extends OptionTable> = {
 };
 
 /** How messages show a value, and what advice knows about it. */
-
 const OF_ANY = { show: describeValue, fixOf: valueFix };
 /** A text may have a password anywhere. */
 const OF_CONNECTION: typeof OF_ANY = { show: describeConnection, fixOf: connectionFix };
