@@ -64,10 +64,9 @@ export function reportsIn(
     return [{ ...at, job, reason, fromMs: ms(from), toMs: ms(to) }];
   }
   if (event === 'runInterrupted') {
-    // Claimed up to a period before it was due, or up to one and a half after that: clocks are half a period ahead or
-    // behind, and a leader knows the time of the store by its last answer, which may have come late.
-    const toMs = ms(startedAt) + periodMs;
-    return [{ ...at, job, reason: 'interrupted', fromMs: toMs - 2.5 * periodMs, toMs }];
+    // it was claimed up to half a period before it was due, by the clock of the store, or up to a period after that
+    const toMs = ms(startedAt) + periodMs / 2;
+    return [{ ...at, job, reason: 'interrupted', fromMs: toMs - 2 * periodMs, toMs }];
   }
   if (event !== 'tickDropped') return [];
   // a drop of several ticks names the newest one
