@@ -73,10 +73,7 @@ describe('the quick start of the README', () => {
     await Promise.all(replicas.splice(0).map((replica) => replica.kill()));
   });
 
-  // below it leads on a PostgreSQL
-  const kinds = SERVER_KINDS.filter((kind) => kind !== 'postgres');
-
-  it.each(kinds)('logs the lines of the README on the leader and on the follower: %s', async (kind) => {
+  it.each(SERVER_KINDS)('logs the lines of the README on the leader and on the follower: %s', async (kind) => {
     await using server = await SERVERS[kind]();
     const { leader: lines, follower: follows } = logInReadme();
     expect(lines).toHaveLength(4);
