@@ -18,6 +18,8 @@ const REPORT_STOP_MS = 1_000;
 /** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
 export class JobPool {
   readonly #jobs = new Map<string, JobRunner>();
+  /** The same as a list, which is read four times a second. Undefined: not made since the last change. */
+  #list: readonly JobRunner[] | undefined;
   readonly #monitor = new Monitor(this.parts.clock, this.parts.notify, () => this.jobs);
   readonly #rebalancing = new Rebalancing(this.parts.replica, () => this.jobs);
   state: 'new' | 'started' | 'stopped' = 'new';
@@ -31,7 +33,7 @@ export class JobPool {
 
   /** Every job, enabled or not, in the order in which they were added. */
   get jobs(): readonly JobRunner[] {
-    return [...this.#jobs.values()];
+    return (this.#list ??= [...this.#jobs.values()]);
   }
 
   find(name: string): JobRunner | undefined {
@@ -55,6 +57,7 @@ export class JobPool {
     // begins with a property: V8 gives each object that begins with a spread hidden classes of its own
     const runner = new JobRunner({ job, ...this.parts }, this.#monitor.watch);
     this.#jobs.set(job.name, runner);
+    this.#list = undefined;
     this.#compete(runner);
   }
 
@@ -64,6 +67,7 @@ export class JobPool {
     await runner?.withdraw('unregistered');
     if (this.#jobs.get(name) !== runner) return;
     this.#jobs.delete(name);
+    this.#list = undefined;
   }
 
   /**
