@@ -218,10 +218,9 @@ export class Rules {
           const upTo = payload.scheduledAt.getTime();
           this.#settled(payload.job, upTo - payload.count * process.planOf(payload.job).periodMs, upTo);
         }
-        if (event === 'runInterrupted') {
-          const { term } = process.replica.find(jobRecord(payload.job)) ?? {};
-          const { occurrence } = term?.predecessor.fields.run ?? {};
-          if (occurrence !== undefined) this.#settled(payload.job, occurrence - 1, occurrence);
+        if (event === 'runInterrupted' && payload.occurrence !== null) {
+          const upTo = payload.occurrence.getTime();
+          this.#settled(payload.job, upTo - 1, upTo);
         }
         if ('durationMs' in payload) this.#runEnded(process, payload);
         const { chance, setting } = this.world;

@@ -46,7 +46,7 @@ export async function collectedMetrics(): Promise<ResourceMetrics> {
   notify('runSucceeded', { ...RUN, durationMs: 1 });
   notify('runFailed', { ...RUN, durationMs: 1, error: new Error('no') });
   notify('runCancelled', { ...RUN, durationMs: 1, code: 'TIMEOUT' });
-  notify('runInterrupted', { job, startedAt: AT, by: 'b' });
+  notify('runInterrupted', { job, startedAt: AT, by: 'b', occurrence: null });
   notify('tickDropped', { job, kind: 'cron', reason: 'overlap', scheduledAt: AT, count: 3 });
   notify('occurrencesMissed', { job, reason: 'late', from: AT, to: AT, count: 4 });
   const { resourceMetrics } = await reader.collect();

@@ -45,7 +45,7 @@ interface ReportPayload {
   readonly job?: string;
   readonly from?: Date | string;
   readonly to?: Date | string;
-  readonly startedAt?: Date | string;
+  readonly occurrence?: Date | string | null;
   readonly scheduledAt?: Date | string;
   readonly count?: number;
   readonly reason?: string;
@@ -58,15 +58,14 @@ export function reportsIn(
   at: { node: string; atMs: number },
   periodMs = 1_000,
 ): Report[] {
-  const { job = '', reason = '', count = 1, from, to, startedAt, scheduledAt } = payload as ReportPayload;
+  const { job = '', reason = '', count = 1, from, to, occurrence, scheduledAt } = payload as ReportPayload;
   const ms = (date: Date | string = ''): number => new Date(date).getTime();
   if (event === 'occurrencesMissed') {
     return [{ ...at, job, reason, fromMs: ms(from), toMs: ms(to) }];
   }
   if (event === 'runInterrupted') {
-    // it was claimed up to half a period before it was due, by the clock of the store, or up to a period after that
-    const toMs = ms(startedAt) + periodMs / 2;
-    return [{ ...at, job, reason: 'interrupted', fromMs: toMs - 2 * periodMs, toMs }];
+    const toMs = ms(occurrence ?? new Date(0));
+    return [{ ...at, job, reason: 'interrupted', fromMs: toMs - periodMs, toMs }];
   }
   if (event !== 'tickDropped') return [];
   // a drop of several ticks names the newest one

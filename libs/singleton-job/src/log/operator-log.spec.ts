@@ -165,7 +165,10 @@ describe('The log', () => {
     ['tickDropped', { job: 'tick', kind: 'fixed-rate', reason: 'overlap', scheduledAt: RUN.scheduledAt, count: 1 }],
     ['tickDropped', { job: 'report', kind: 'cron', reason: 'late', scheduledAt: RUN.scheduledAt, count: 3 }],
     ['occurrenceSkipped', { job: 'report', scheduledAt: RUN.scheduledAt }],
-    ['runInterrupted', { job: 'report', startedAt: new Date('2027-01-01T02:00:00Z'), by: 'pod-2-00000000' }],
+    [
+      'runInterrupted',
+      { job: 'report', startedAt: new Date('2027-01-01T02:00:00Z'), by: 'pod-2-00000000', occurrence: null },
+    ],
     [
       'occurrencesMissed',
       { job: 'report', reason: 'late', from: new Date('2027-01-01T01:00:00Z'), to: RUN.scheduledAt, count: 2 },

@@ -84,7 +84,7 @@ describe('A cron run', () => {
     await replicas.clock.advance(50_010);
     a.kill();
     await replicas.clock.advance(2 * MINUTE);
-    expect(b.observer.of('runInterrupted')).toMatchObject([{ by: 'a' }]);
+    expect(b.observer.of('runInterrupted')).toMatchObject([{ by: 'a', occurrence: new Date('2027-01-01T00:02:00Z') }]);
     expect(seen.slice(0, 2)).toEqual(['00:01 none', '00:03 (00:01, 00:02] 1 may have run']);
   });
 

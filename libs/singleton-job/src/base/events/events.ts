@@ -205,6 +205,11 @@ export interface JobEvents {
     readonly startedAt: Date;
     /** The replica that ran it. */
     readonly by: string;
+    /**
+     * The newest cron occurrence that was claimed by then: its own, or an earlier one if the run was triggered. Null:
+     * there is none.
+     */
+    readonly occurrence: Date | null;
   };
 
   /**
