@@ -329,7 +329,8 @@ describe('SQLite', () => {
       old.close();
       const b = await listen(file);
       await isListening(a);
-      expect(a.events).toEqual(['disconnected', 'connected', 'listening']);
+      // an attempt that meets the files while they are made anew fails as well
+      expect([...new Set(a.events)]).toEqual(['disconnected', 'connected', 'listening']);
       const { incarnation } = await b.store.sync({ ...READS, grant: ['b.1@10000'] });
       await expect(a.store.sync(READS)).resolves.toMatchObject({ incarnation });
     },
