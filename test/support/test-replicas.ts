@@ -29,6 +29,20 @@ export class TestReplicas {
     return replica;
   }
 
+  /** The replica `a`, which has led these jobs for so long. */
+  async leader(jobs: readonly Job[], forMs: number, options?: TestReplicaOptions): Promise<TestReplica> {
+    const leader = this.start('a', jobs, options);
+    await this.clock.advance(forMs);
+    return leader;
+  }
+
+  /** The replica `a`, which has led these jobs for so long, and `b`, which follows. */
+  async leaderAndFollower(jobs: readonly Job[], forMs: number): Promise<[TestReplica, TestReplica]> {
+    const both: [TestReplica, TestReplica] = [this.start('a', jobs), this.start('b', jobs)];
+    await this.clock.advance(forMs);
+    return both;
+  }
+
   /** A replica that has not started. */
   prepare(name: string, jobs: readonly Job[], options: TestReplicaOptions = {}): TestReplica {
     const replica = this.#all.add(new TestReplica(name, this.#all, options));

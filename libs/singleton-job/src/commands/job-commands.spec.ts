@@ -112,8 +112,7 @@ describe('Any replica', () => {
     });
 
     it('also when its leader leads it again', async () => {
-      const a = replicas.start('a', [job({ schedule: MINUTELY })]);
-      await passes(1_000);
+      const a = await replicas.leader([job({ schedule: MINUTELY })], 1_000);
       expect(await answer(a.registry.trigger('tick'))).toMatchObject({ started: true });
       await answer(a.registry.stepDown('tick'));
       await passes(30_000);
@@ -145,8 +144,7 @@ describe('Any replica', () => {
       await passes(100);
       expect(await answer(registry.trigger('tick'), 0)).toEqual({ ...NO_ANSWER, leader: null });
       expect(await answer(registry.stepDown('tick'), 0)).toEqual(NO_STEP_DOWN);
-      const a = replicas.start('a', [job()]);
-      await passes(100);
+      const a = await replicas.leader([job()], 100);
       a.kill();
       await passes(10_000);
       expect(await answer(registry.trigger('tick'), 0)).toEqual({ ...NO_ANSWER, leader: null });
@@ -373,8 +371,7 @@ describe('Any replica', () => {
       const d = script();
       expect(await answer(d.registry.pause('tick'), 0)).toBeUndefined();
       await answer(d.pool.close());
-      const a = replicas.start('a', [job()]);
-      await passes(60_000);
+      const a = await replicas.leader([job()], 60_000);
       expect(a.registry.get('tick')).toMatchObject({ role: 'paused', pausedAt: '2027-01-01T00:00:00.000Z' });
       expect(a.observer.eventLines).toEqual(['0 jobPaused']);
       expect(await answer(a.registry.resume('tick'), 0)).toBeUndefined();
@@ -488,8 +485,7 @@ describe('Any replica', () => {
     const REASON = { pauseReason: 'a migration', pauseScope: 'all' };
 
     it('at once, from a script, with their runs let to end, and a new replica leads none', async () => {
-      const [a, b] = [replicas.start('a', two()), replicas.start('b', two())];
-      await passes(60_500);
+      const [a, b] = await replicas.leaderAndFollower(two(), 60_500);
       expect(await answer(script().registry.pauseAll({ reason: 'a migration' }), 0)).toBeUndefined();
       expect(roles(a, b)).toEqual(Array(4).fill('paused'));
       expect(holders()).toEqual([undefined, expect.any(String)]);
@@ -525,8 +521,7 @@ describe('Any replica', () => {
     });
 
     it('until a time of the store, when replicas lead them without a message', async () => {
-      const [a, b] = [replicas.start('a', two()), replicas.start('b', two())];
-      await passes(10);
+      const [a, b] = await replicas.leaderAndFollower(two(), 10);
       await answer(a.registry.pauseAll({ until: '10m' }));
       for (const { store } of [a, b]) store.losesMessages = true;
       await passes(600_000 - 60);
@@ -649,8 +644,7 @@ describe('Any replica', () => {
   });
 
   it('pauses, triggers and resumes a job without a leader, also where the store has restarted meanwhile', async () => {
-    const a = replicas.start('a', [job()]);
-    await passes(10);
+    const a = await replicas.leader([job()], 10);
     await answer(a.pool.close());
     replicas.server.restart(replicas.server.snapshot());
     const { registry, services } = script();

@@ -81,8 +81,7 @@ describe('The registry', () => {
     });
 
     it('whose lease was lost as a follower, while its run has not ended', async () => {
-      const a = start('a', [job({ run: lasting(replicas.clock, 60_000) })]);
-      await replicas.clock.advance(1_500);
+      const a = await replicas.leader([job({ run: lasting(replicas.clock, 60_000) })], 1_500);
       a.store.outcome = () => 'request-lost';
       await replicas.clock.advance(20_000);
       expect(statusOf(a)).toMatchObject({ role: 'follower', leader: null, fencingToken: null, leaseRemainingMs: null });
@@ -91,8 +90,7 @@ describe('The registry', () => {
     });
 
     it('that is stopped, and one that is paused while its run continues', async () => {
-      const a = start('a', [job({ run: lasting(replicas.clock, 2_000) })]);
-      await replicas.clock.advance(1_500);
+      const a = await replicas.leader([job({ run: lasting(replicas.clock, 2_000) })], 1_500);
       void a.registry.pause('tick');
       await replicas.clock.advance(10);
       expect(statusOf(a)).toMatchObject({ role: 'paused', leader: 'a', fencingToken: null });
@@ -104,9 +102,7 @@ describe('The registry', () => {
 
     it('with the next run of an interval, between two runs of the leader', async () => {
       const beats = [job({ schedule: interval(10_000), run: lasting(replicas.clock, 500) })];
-      const a = start('a', beats);
-      const b = start('b', beats);
-      await replicas.clock.advance(400);
+      const [a, b] = await replicas.leaderAndFollower(beats, 400);
       expect([statusOf(a).nextTickAt, statusOf(b).nextTickAt]).toEqual([null, null]);
       await replicas.clock.advance(600);
       expect([statusOf(a).nextTickAt, statusOf(b).nextTickAt]).toEqual(['2027-01-01T00:00:10.500Z', null]);
@@ -118,15 +114,13 @@ describe('The registry', () => {
 
   describe('triggers', () => {
     it('a run once a lease in doubt is confirmed', async () => {
-      const a = start('a', [job({ schedule: MINUTELY })]);
-      await replicas.clock.advance(100);
+      const a = await replicas.leader([job({ schedule: MINUTELY })], 100);
       a.clock.aheadMs = 10_000;
       expect(await a.registry.trigger('tick')).toMatchObject({ started: true });
     });
 
     it('a run that no tick overlaps', async () => {
-      const a = start('a', [job({ run: lasting(replicas.clock, 600) })]);
-      await replicas.clock.advance(1_700);
+      const a = await replicas.leader([job({ run: lasting(replicas.clock, 600) })], 1_700);
       await a.registry.trigger('tick');
       await replicas.clock.advance(500);
       expect(a.observer.eventLines.slice(3)).toEqual(['1700 runStarted trigger', '2000 tickDropped overlap']);
@@ -135,8 +129,7 @@ describe('The registry', () => {
 
     it('a run of an interval, and the delay counts from its end on any replica', async () => {
       const beats = [job({ schedule: interval(10_000), run: lasting(replicas.clock, 500) })];
-      const a = start('a', beats);
-      await replicas.clock.advance(5_500);
+      const a = await replicas.leader(beats, 5_500);
       await a.registry.trigger('tick');
       await replicas.clock.advance(500);
       expect(statusOf(a).nextTickAt).toBe('2027-01-01T00:00:16.000Z');
@@ -225,8 +218,7 @@ describe('The registry', () => {
     });
 
     it('that is led, disabled, followed or waiting, at once', async () => {
-      const a = start('a', [job({ name: 'followed' })]);
-      await replicas.clock.advance(10);
+      const a = await replicas.leader([job({ name: 'followed' })], 10);
       const b = start('b', [
         job({ name: 'followed' }),
         job({ name: 'off', enabled: false }),

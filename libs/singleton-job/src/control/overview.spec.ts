@@ -66,8 +66,7 @@ describe('The overview of all jobs', () => {
   });
 
   it('shows a run whose leader died as interrupted, as soon as another one leads', async () => {
-    const a = replicas.start('a', [minutely({ run: lasting(replicas.clock, 50_000) })]);
-    await replicas.clock.advance(75_000);
+    const a = await replicas.leader([minutely({ run: lasting(replicas.clock, 50_000) })], 75_000);
     a.kill();
     const d = replicas.start('d', [minutely({ enabled: false })]);
     await replicas.clock.advance(10_000);
@@ -78,8 +77,7 @@ describe('The overview of all jobs', () => {
   });
 
   it('names no leader that another server had', async () => {
-    const a = replicas.start('a', [minutely()]);
-    await replicas.clock.advance(1_000);
+    const a = await replicas.leader([minutely()], 1_000);
     a.kill();
     replicas.server.restart(replicas.server.snapshot());
     const d = replicas.start('d', [minutely({ enabled: false })]);
@@ -107,8 +105,7 @@ describe('The overview of all jobs', () => {
     ['denies requests', () => 'STORE_MISCONFIGURED', 'STORE_MISCONFIGURED'],
     ['does not answer', () => 'request-lost', 'STORE_UNREACHABLE'],
   ])('rejects with the reason while the store %s, and when the application has stopped', async (_, outcome, code) => {
-    const a = replicas.start('a', [minutely()]);
-    await replicas.clock.advance(1_000);
+    const a = await replicas.leader([minutely()], 1_000);
     a.store.outcome = outcome;
     const overview = expect(a.registry.overview()).rejects.toMatchObject({ code, cause: expect.any(StoreError) });
     await replicas.clock.advance(3_000);

@@ -33,8 +33,7 @@ describe('The async context', () => {
 
   it('of a triggered run is that of its caller, and of no run after it', async () => {
     seen.length = 0;
-    const a = replicas.start('a', [job({ schedule: interval(1_000), run: see })]);
-    await replicas.clock.advance(100);
+    const a = await replicas.leader([job({ schedule: interval(1_000), run: see })], 100);
     const triggered = storage.run('request', () => a.registry.trigger('tick'));
     await Promise.all([triggered, replicas.clock.advance(1_500)]);
     expect(seen).toEqual([undefined, 'request', undefined]);

@@ -49,8 +49,7 @@ describe('A cron job', () => {
   const start = replicas.start.bind(replicas);
 
   it('runs each occurrence once, on the leader, and claims it right before the run', async () => {
-    const [a, b] = [start('a', [everyTenMinutes()]), start('b', [everyTenMinutes()])];
-    await passes(3 * PERIOD + MINUTE);
+    const [a, b] = await replicas.leaderAndFollower([everyTenMinutes()], 3 * PERIOD + MINUTE);
     expect(told(a, b)).toEqual(['a runs 00:10:00 schedule', 'a runs 00:20:00 schedule', 'a runs 00:30:00 schedule']);
     // a take, and for each run its claim and its end
     expect(a.store.writes.length).toBe(7);
@@ -63,8 +62,7 @@ describe('A cron job', () => {
       [0, 0, ['b misses (00:01:00, 00:10:00] 9 late']],
     ])('with a misfire grace of %i ms, %i ms late, reports once what it does not run', async (grace, lateMs, lines) => {
       const work = everyMinute({ misfireGraceMs: grace });
-      const a = start('a', [work]);
-      await passes(90_000);
+      const a = await replicas.leader([work], 90_000);
       await a.pool.stop();
       await passes(PERIOD + lateMs - 90_000);
       const b = start('b', [work]);
@@ -88,8 +86,7 @@ describe('A cron job', () => {
     });
 
     it('reports a claim of another although the answer to its take is lost', async () => {
-      const a = start('a', [everyTenMinutes()]);
-      await passes(PERIOD - 1_000);
+      const a = await replicas.leader([everyTenMinutes()], PERIOD - 1_000);
       a.store.outcome = claims('answer-lost', 'request-lost');
       await passes(2_000);
       const b = start('b', [everyTenMinutes()]);
@@ -105,8 +102,7 @@ describe('A cron job', () => {
     });
 
     it('reports what a late claim passes over although its answer is lost', async () => {
-      const a = start('a', [everyTenMinutes({ schedule: at('*/2 * * * * *') })]);
-      await passes(2_500);
+      const a = await replicas.leader([everyTenMinutes({ schedule: at('*/2 * * * * *') })], 2_500);
       a.store.outcome = claims('answer-lost', 'request-lost');
       await replicas.clock.block(5_000);
       await passes(5_000);
@@ -138,8 +134,7 @@ describe('A cron job', () => {
     });
 
     it('counts no occurrences for a job that had another kind before', async () => {
-      const a = start('a', [job({ name: 'report' })]);
-      await passes(2_000);
+      const a = await replicas.leader([job({ name: 'report' })], 2_000);
       await a.pool.stop();
       await passes(3 * PERIOD);
       const b = start('b', [everyTenMinutes()]);
@@ -148,8 +143,7 @@ describe('A cron job', () => {
     });
 
     it('reports what it inherits once, also what a changed schedule leaves behind', async () => {
-      const a = start('a', [everyTenMinutes()]);
-      await passes(PERIOD - 1_000);
+      const a = await replicas.leader([everyTenMinutes()], PERIOD - 1_000);
       a.store.outcome = claims('answer-lost', 'request-lost');
       await passes(PERIOD + 2_000);
       const [b, c] = [start('b', [changed()]), start('c', [changed()])];
@@ -162,8 +156,7 @@ describe('A cron job', () => {
     });
 
     it('misses nothing after a change if nothing was due by the schedule before it', async () => {
-      const a = start('a', [everyTenMinutes({ schedule: at('30 2 * * *') })]);
-      await passes(1_000);
+      const a = await replicas.leader([everyTenMinutes({ schedule: at('30 2 * * *') })], 1_000);
       await a.pool.stop();
       await passes(2 * PERIOD);
       const b = start('b', [everyMinute()]);
@@ -202,8 +195,7 @@ describe('A cron job', () => {
     });
 
     it('runs it after a suspension, once the lease is confirmed', async () => {
-      const a = start('a', [everyTenMinutes()]);
-      await passes(PERIOD - 1_000);
+      const a = await replicas.leader([everyTenMinutes()], PERIOD - 1_000);
       const arrive = a.store.holdAnswers();
       await passes(1_000);
       a.clock.aheadMs = 20_000;
@@ -217,8 +209,7 @@ describe('A cron job', () => {
     });
 
     it('runs it when a stop comes between its claim and its run', async () => {
-      const a = start('a', [everyTenMinutes({ run: lasting(replicas.clock, 1_000) })]);
-      await passes(PERIOD - 1_000);
+      const a = await replicas.leader([everyTenMinutes({ run: lasting(replicas.clock, 1_000) })], PERIOD - 1_000);
       const arrive = a.store.holdAnswers();
       await passes(1_100);
       const stopped = a.pool.stop();
@@ -232,8 +223,7 @@ describe('A cron job', () => {
 
   describe('with a run in flight', () => {
     it('claims the tick that it drops, and reports it', async () => {
-      const a = start('a', [everyMinute({ run: lasting(replicas.clock, 90_000) })]);
-      await passes(3 * MINUTE + 1_000);
+      const a = await replicas.leader([everyMinute({ run: lasting(replicas.clock, 90_000) })], 3 * MINUTE + 1_000);
       expect(told(a)).toEqual(['a runs 00:01:00 schedule', 'a drops 00:02:00', 'a runs 00:03:00 schedule']);
       const scheduledAt = new Date('2027-01-01T00:02:00Z');
       const drop = { job: 'report', kind: 'cron', reason: 'overlap', scheduledAt, count: 1 };
@@ -245,8 +235,7 @@ describe('A cron job', () => {
       ['drops a tick that waited beyond its grace', 90_000, 5_000, 180_000],
     ])("and overlap 'cancel-other', %s", async (_, runMs, misfireGraceMs, startedAtMs) => {
       const run = lasting(replicas.clock, runMs);
-      const a = start('a', [everyMinute({ run, overlap: 'cancel-other', misfireGraceMs })]);
-      await passes(4 * MINUTE - 1);
+      const a = await replicas.leader([everyMinute({ run, overlap: 'cancel-other', misfireGraceMs })], 4 * MINUTE - 1);
       expect(told(a)).toEqual(['a runs 00:01:00 schedule', 'a drops 00:02:00', 'a runs 00:03:00 schedule']);
       expect(timesOf(a, 'runStarted')).toEqual([MINUTE, startedAtMs]);
     });
@@ -254,8 +243,7 @@ describe('A cron job', () => {
 
   describe('with wrong or blocked clocks', () => {
     it('runs one occurrence late and reports the others after a blocked event loop', async () => {
-      const a = start('a', [everyTenMinutes({ schedule: at('*/2 * * * * *') })]);
-      await passes(2_500);
+      const a = await replicas.leader([everyTenMinutes({ schedule: at('*/2 * * * * *') })], 2_500);
       await replicas.clock.block(7_000);
       const late = ['a misses (00:00:02, 00:00:06] 2 late', 'a runs 00:00:08 misfire'];
       expect(told(a)).toEqual(['a runs 00:00:02 schedule', ...late]);
@@ -276,8 +264,7 @@ describe('A cron job', () => {
     });
 
     it('says once that occurrences wait, after the clock of the store was ahead for some hours', async () => {
-      const a = start('a', [everyMinute()]);
-      await passes(MINUTE + 1_000);
+      const a = await replicas.leader([everyMinute()], MINUTE + 1_000);
       await a.pool.stop();
       replicas.clock.stepWall(-120 * MINUTE);
       const b = start('b', [everyMinute()]);
@@ -287,8 +274,7 @@ describe('A cron job', () => {
     });
 
     it('begins anew, and says so, after the clock of the store was ahead for more than a day', async () => {
-      const a = start('a', [everyMinute()]);
-      await passes(MINUTE + 1_000);
+      const a = await replicas.leader([everyMinute()], MINUTE + 1_000);
       await a.pool.stop();
       replicas.clock.stepWall(-30 * 60 * MINUTE);
       const b = start('b', [everyMinute()]);
@@ -324,8 +310,7 @@ describe('A cron job', () => {
       ['ahead', PERIOD, 2, ['misses (00:01:00, 00:10:00] 9 late', 'runs 00:11:00 misfire', 'runs 00:12:00 schedule']],
       ['back', -PERIOD, 1, []],
     ])('starts no occurrence twice when the clock of Redis is set %s', async (_, byMs, terms, lines) => {
-      const a = start('a', [everyMinute()]);
-      await passes(80_000);
+      const a = await replicas.leader([everyMinute()], 80_000);
       replicas.clock.stepWall(byMs);
       a.clock.aheadMs = -byMs;
       await passes(MINUTE);
@@ -337,8 +322,7 @@ describe('A cron job', () => {
   describe('whose data are lost', () => {
     /** `a` leads, `b` follows. */
     const two = async (): Promise<readonly [TestReplica, TestReplica]> => {
-      const a = start('a', [everyMinute()]);
-      await passes(500);
+      const a = await replicas.leader([everyMinute()], 500);
       return [a, start('b', [everyMinute()])];
     };
 

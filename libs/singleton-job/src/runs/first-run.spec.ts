@@ -21,9 +21,7 @@ describe('A job with firstRun', () => {
     job({ schedule: cron('10 0 * * *'), firstRun: 'now', version, run: lasting(replicas.clock, runMs) });
 
   it('runs when its first leader begins, and by its schedule after that', async () => {
-    const a = replicas.start('a', [daily()]);
-    const b = replicas.start('b', [daily()]);
-    await replicas.clock.advance(10 * MINUTE + 1_000);
+    const [a, b] = await replicas.leaderAndFollower([daily()], 10 * MINUTE + 1_000);
     expect(causes(a, b)).toEqual(['a first-run', 'a schedule']);
     const [first] = a.observer.of('runStarted');
     expect(first?.scheduledAt).toEqual(new Date('2027-01-01T00:00:00Z'));
@@ -32,8 +30,7 @@ describe('A job with firstRun', () => {
   });
 
   it('does not run then if it has run before it had firstRun', async () => {
-    const a = replicas.start('a', [job({ schedule: cron('* * * * *') })]);
-    await replicas.clock.advance(MINUTE);
+    const a = await replicas.leader([job({ schedule: cron('* * * * *') })], MINUTE);
     await handOver(a);
     const b = replicas.start('b', [daily()]);
     await replicas.clock.advance(1_000);
@@ -72,8 +69,7 @@ describe('A job with firstRun', () => {
   });
 
   it('counts the late run of an occurrence as its first run', async () => {
-    const a = replicas.start('a', [daily('1')]);
-    await replicas.clock.advance(10 * MINUTE - 5_000);
+    const a = await replicas.leader([daily('1')], 10 * MINUTE - 5_000);
     await Promise.all([a.pool.stop(), replicas.clock.advance(10_000)]);
     const b = replicas.start('b', [daily('2')]);
     await replicas.clock.advance(1_000);
@@ -84,8 +80,7 @@ describe('A job with firstRun', () => {
   });
 
   it('does not repeat a first run whose leader was killed, which the next one reports', async () => {
-    const a = replicas.start('a', [daily('1', MINUTE)]);
-    await replicas.clock.advance(1_000);
+    const a = await replicas.leader([daily('1', MINUTE)], 1_000);
     a.kill();
     const b = replicas.start('b', [daily('1')]);
     await replicas.clock.advance(20_000);
@@ -109,8 +104,7 @@ describe('A job of @Once', () => {
   const once = (run: () => unknown = () => undefined) => job({ schedule: ONCE, run });
 
   it('runs once on all replicas, and not again for the next leaders', async () => {
-    const [a, b] = [replicas.start('a', [once()]), replicas.start('b', [once()])];
-    await replicas.clock.advance(10 * MINUTE);
+    const [a, b] = await replicas.leaderAndFollower([once()], 10 * MINUTE);
     await handOver(a);
     await replicas.clock.advance(10 * MINUTE);
     expect(causes(a, b)).toEqual(['a first-run']);
@@ -121,8 +115,7 @@ describe('A job of @Once', () => {
     const failing = (): never => {
       throw new Error('no');
     };
-    const a = replicas.start('a', [once(failing)]);
-    await replicas.clock.advance(1_000);
+    const a = await replicas.leader([once(failing)], 1_000);
     const b = replicas.start('b', [once(failing)]);
     await handOver(a);
     await replicas.clock.advance(1_000);

@@ -24,8 +24,7 @@ describe('A fixed-rate job', () => {
 
   it('drops the ticks that come while a run is in flight', async () => {
     const run = lasting(replicas.clock, 700);
-    const a = replicas.start('a', [job({ schedule: everyHalfSecond, run })]);
-    await replicas.clock.advance(2_400);
+    const a = await replicas.leader([job({ schedule: everyHalfSecond, run })], 2_400);
     expect(told(a)).toEqual(['500 starts', '1000 overlap 1', '1500 starts', '2000 overlap 1']);
   });
 
@@ -42,8 +41,7 @@ describe('A fixed-rate job', () => {
   });
 
   it('runs one late tick after a blocked event loop, and reports the others', async () => {
-    const a = replicas.start('a', [job({ schedule: everyHalfSecond })]);
-    await replicas.clock.advance(600);
+    const a = await replicas.leader([job({ schedule: everyHalfSecond })], 600);
     await replicas.clock.block(2_000);
     await replicas.clock.advance(500);
     expect(told(a)).toEqual(['500 starts', '2600 late 3', '2600 starts', '3000 starts']);
@@ -51,8 +49,7 @@ describe('A fixed-rate job', () => {
   });
 
   it('starts from the new time when the wall clock is set back by more than a period', async () => {
-    const a = replicas.start('a', [job({ schedule: everyHalfSecond })]);
-    await replicas.clock.advance(1_100);
+    const a = await replicas.leader([job({ schedule: everyHalfSecond })], 1_100);
     a.clock.aheadMs = -3_600_000;
     await replicas.clock.advance(1_500);
     expect(slotsOf(a).slice(2)).toEqual(['2026-12-31T23:00:02.000Z', '2026-12-31T23:00:02.500Z']);
@@ -69,8 +66,7 @@ describe('A fixed-rate job', () => {
   });
 
   it('drops ticks while the wall clock is past the deadline, until a renewal is confirmed', async () => {
-    const a = replicas.start('a', [job()]);
-    await replicas.clock.advance(1_500);
+    const a = await replicas.leader([job()], 1_500);
     a.clock.aheadMs = 60_000;
     await replicas.clock.advance(2_500);
     const dropped = ['2000 late 60', '2000 lease-unconfirmed 1'];
@@ -80,8 +76,7 @@ describe('A fixed-rate job', () => {
 
   it("with overlap 'cancel-other' reports the tick that waits when the leader stops", async () => {
     const run = lasting(replicas.clock, 1_300);
-    const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
-    await replicas.clock.advance(1_200);
+    const a = await replicas.leader([job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })], 1_200);
     await Promise.all([a.pool.stop(), replicas.clock.advance(1_000)]);
     expect(told(a)).toEqual(['500 starts', '1200 overlap 1']);
   });

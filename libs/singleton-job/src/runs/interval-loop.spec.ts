@@ -13,15 +13,13 @@ describe('An interval job', () => {
     job({ schedule: interval(delayMs), run: (run) => (runMs === 0 ? undefined : lasting(replicas.clock, runMs)(run)) });
 
   it('runs at once on a new leader, and then waits from the end of each run', async () => {
-    const a = replicas.start('a', [every(1_000, 300)]);
-    await replicas.clock.advance(3_000);
+    const a = await replicas.leader([every(1_000, 300)], 3_000);
     expect(timesOf(a, 'runStarted')).toEqual([0, 1_300, 2_600]);
     expect(timesOf(a, 'runSucceeded')).toEqual([300, 1_600, 2_900]);
   });
 
   it('writes the end of a run within 10 s if its delay is short', async () => {
-    const a = replicas.start('a', [every(1_000)]);
-    await replicas.clock.advance(9_900);
+    const a = await replicas.leader([every(1_000)], 9_900);
     expect(a.observer.of('runSucceeded')).toHaveLength(10);
     expect(a.store.writes.length).toBe(1);
   });
@@ -52,8 +50,7 @@ describe('An interval job', () => {
   });
 
   it('is due when it was, however long its start is recorded', async () => {
-    const a = replicas.start('a', [every(MINUTE)]);
-    await replicas.clock.advance(30_000);
+    const a = await replicas.leader([every(MINUTE)], 30_000);
     a.store.delayMs = 200;
     await replicas.clock.advance(31_000);
     const [, run] = a.observer.of('runStarted');
@@ -61,16 +58,14 @@ describe('An interval job', () => {
   });
 
   it('is not disturbed by a wall clock that steps', async () => {
-    const a = replicas.start('a', [every(1_000)]);
-    await replicas.clock.advance(500);
+    const a = await replicas.leader([every(1_000)], 500);
     a.clock.aheadMs = -HOUR;
     await replicas.clock.advance(3_000);
     expect(timesOf(a, 'runStarted')).toEqual([0, 1_000, 2_000, 3_000]);
   });
 
   it('waits for an answer before a run if the wall clock is past the deadline', async () => {
-    const a = replicas.start('a', [every(1_000)]);
-    await replicas.clock.advance(500);
+    const a = await replicas.leader([every(1_000)], 500);
     a.clock.aheadMs = MINUTE;
     const arrive = a.store.holdAnswers();
     await replicas.clock.advance(1_000);

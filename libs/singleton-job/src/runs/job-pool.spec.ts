@@ -15,8 +15,7 @@ describe('A store that denies writes', () => {
   const denies = (code: Outcome) => (request: string) => (request === 'compareAndSet' ? code : 'answered');
 
   it('is reported once, and again after 1 min, 2 min and 4 min, although it answers heartbeats', async () => {
-    const a = replicas.start('a', [job()]);
-    await replicas.clock.advance(5_000);
+    const a = await replicas.leader([job()], 5_000);
     for (const forMs of [300_000, 30_000]) {
       a.store.outcome = denies('STORE_MISCONFIGURED');
       await replicas.clock.advance(forMs);
@@ -29,8 +28,7 @@ describe('A store that denies writes', () => {
   });
 
   it('counts an outage from its own beginning', async () => {
-    const a = replicas.start('a', [job()]);
-    await replicas.clock.advance(5_000);
+    const a = await replicas.leader([job()], 5_000);
     a.store.outcome = denies('STORE_REFUSED_WRITE');
     await replicas.clock.advance(30_000);
     a.store.reconnect();
@@ -74,8 +72,7 @@ describe('A stop', () => {
   };
 
   it('lets a run in flight finish and starts no other', async () => {
-    const a = replicas.start('a', [job({ run: lasts(3_500) })]);
-    await replicas.clock.advance(1_500);
+    const a = await replicas.leader([job({ run: lasts(3_500) })], 1_500);
     const stopping = stop(a);
     await replicas.clock.advance(3_500);
     expect(stopping.isOver).toBe(true);
@@ -109,8 +106,7 @@ describe('A stop', () => {
     ['3s', 500, 1_000],
   ])('within %s reports a run after %i ms, and aborts it after %i ms', async (shutdownTimeout, reportMs, abortMs) => {
     const run = lasting(replicas.clock, 60_000, { obedient: true });
-    const a = replicas.start('a', [job({ schedule: once, run })], { options: { shutdownTimeout } });
-    await replicas.clock.advance(1_000);
+    const a = await replicas.leader([job({ schedule: once, run })], 1_000, { options: { shutdownTimeout } });
     stop(a);
     await replicas.clock.advance(abortMs);
     const [elapsedMs, abortInMs] = [1_000 + reportMs, abortMs - reportMs];
@@ -123,16 +119,14 @@ describe('A stop', () => {
   });
 
   it('reports a run of @WhileLeader that goes on, although its signal has fired', async () => {
-    const a = replicas.start('a', [job({ schedule: whileLeader(1_000), run: lasts(5_000) })]);
-    await replicas.clock.advance(100);
+    const a = await replicas.leader([job({ schedule: whileLeader(1_000), run: lasts(5_000) })], 100);
     stop(a);
     await replicas.clock.advance(5_000);
     expect(a.observer.of('shutdownDelayed')).toMatchObject([{ elapsedMs: 1_100, abortInMs: 0 }]);
   });
 
   it('never releases the lock of a run that ignores its signal', async () => {
-    const a = replicas.start('a', [job({ schedule: once, run: lasts(60_000) })]);
-    await replicas.clock.advance(1_000);
+    const a = await replicas.leader([job({ schedule: once, run: lasts(60_000) })], 1_000);
     const stopping = stop(a);
     await replicas.clock.advance(6_900);
     expect(stopping.isOver).toBe(false);
@@ -148,8 +142,7 @@ describe('A stop', () => {
   });
 
   it('reports no lost lease and no outage when it closes during a run, and leaves no timer', async () => {
-    const a = replicas.start('a', [job({ schedule: once, timeoutMs: 600_000, run: lasts(60_000) })]);
-    await replicas.clock.advance(1_000);
+    const a = await replicas.leader([job({ schedule: once, timeoutMs: 600_000, run: lasts(60_000) })], 1_000);
     stop(a, 'close');
     await replicas.clock.advance(8_000);
     // that of the run
@@ -164,8 +157,7 @@ describe('A stop', () => {
     ['a record that became unknown during a run', 3_050, 300],
     ['the answer to a claim', 3_900, 200],
   ])('waits for %s 2 s at most, if the store is gone', async (_what, goneMs, stopMs) => {
-    const a = replicas.start('a', [job({ schedule: cron('* * * * * *'), run: lasts(300) })]);
-    await replicas.clock.advance(goneMs);
+    const a = await replicas.leader([job({ schedule: cron('* * * * * *'), run: lasts(300) })], goneMs);
     a.store.outcome = () => 'STORE_UNREACHABLE';
     await replicas.clock.advance(stopMs);
     const stopping = stop(a, 'close');
@@ -179,8 +171,7 @@ describe('A stop', () => {
 
   it('starts no run for a claim that is answered late; the next leader reports it', async () => {
     const report = job({ name: 'report', schedule: cron('*/10 * * * * *') });
-    const a = replicas.start('a', [report]);
-    await replicas.clock.advance(9_900);
+    const a = await replicas.leader([report], 9_900);
     const arrive = a.store.holdAnswers();
     await replicas.clock.advance(200);
     stop(a);
@@ -197,8 +188,7 @@ describe('A stop', () => {
     ['retries a release while there is time', { outcome: () => 'STORE_UNREACHABLE' }, 6_000],
     ['accepts a late answer to it', { delayMs: 1_500 }, 2_800],
   ])('%s, so that the next leader takes over at once', async (_, network, forMs) => {
-    const [a, b] = [replicas.start('a', [job()]), replicas.start('b', [job()])];
-    await replicas.clock.advance(3_100);
+    const [a, b] = await replicas.leaderAndFollower([job()], 3_100);
     Object.assign(a.store, network);
     stop(a);
     await replicas.clock.advance(forMs);
@@ -216,8 +206,7 @@ describe('A stop', () => {
   });
 
   it('happens once, also if stop() is called several times', async () => {
-    const a = replicas.start('a', [job()]);
-    await replicas.clock.advance(100);
+    const a = await replicas.leader([job()], 100);
     expect(a.pool.stop()).toBe(a.pool.stop());
     await a.pool.stop();
     expect(a.observer.of('leadershipReleased')).toHaveLength(1);

@@ -21,8 +21,7 @@ const replicas = useReplicas();
 
 describe('A follower', () => {
   it('tells once who leads, also through an outage and a restart of the store', async () => {
-    const [a, b] = [replicas.start('a', [job()]), replicas.start('b', [job()])];
-    await replicas.clock.advance(5_000);
+    const [a, b] = await replicas.leaderAndFollower([job()], 5_000);
     b.store.partition();
     await replicas.clock.advance(20_000);
     b.store.heal();
@@ -89,8 +88,7 @@ describe('A run whose leader is gone', () => {
     ['not, if its start was not written: a short interval that has not lasted 10 s', interval(1_000), 5_000, 'kill', 0],
   ])('is reported %s', async (_, schedule, afterMs, how = 'kill', times = 1) => {
     const work = job({ schedule, run: lasting(replicas.clock, 2 * MINUTE) });
-    const [a, b] = [replicas.start('a', [work]), replicas.start('b', [work])];
-    await replicas.clock.advance(afterMs);
+    const [a, b] = await replicas.leaderAndFollower([work], afterMs);
     if (how === 'trigger') await Promise.all([a.registry.trigger('tick'), replicas.clock.advance(10)]);
     if (how === 'cut off') a.store.partition();
     else a.kill();
@@ -109,8 +107,7 @@ describe('A run whose leader is gone', () => {
 describe('A run', () => {
   it('gets its job, kind, cause, times and fencing token', async () => {
     const given: JobRun[] = [];
-    const a = replicas.start('a', [job({ run: (run) => given.push(run) })]);
-    await replicas.clock.advance(1_000);
+    const a = await replicas.leader([job({ run: (run) => given.push(run) })], 1_000);
     const at = new Date('2027-01-01T00:00:01.000Z');
     const fencingToken = a.observer.of('leadershipGained')[0]?.fencingToken;
     const run = { job: 'tick', kind: 'fixed-rate', cause: 'schedule', scheduledAt: at, startedAt: at, fencingToken };
@@ -130,8 +127,7 @@ describe('A run', () => {
       given.signal.addEventListener('abort', () => reasons.push(given.signal.reason));
       return wait(given);
     };
-    const a = replicas.start('a', [job({ schedule: once, warnAfterMs: undefined, timeoutMs, run })]);
-    await replicas.clock.advance(100);
+    const a = await replicas.leader([job({ schedule: once, warnAfterMs: undefined, timeoutMs, run })], 100);
     if (timeoutMs === undefined) a.store.outcome = () => 'request-lost';
     await replicas.clock.advance(12_000);
     expect(runs(a.observer.eventLines).at(-1)).toMatch(end);
@@ -145,8 +141,7 @@ describe('A run', () => {
     const note = (warning: Error) => warnings.push(warning.name);
     process.on('warning', note);
     const run = ({ signal }: JobRun) => Promise.all(Array.from({ length: 50 }, () => sleep(1, null, { signal })));
-    const a = replicas.start('a', [job({ schedule: once, run })]);
-    await replicas.clock.advance(100);
+    const a = await replicas.leader([job({ schedule: once, run })], 100);
     await sleep(10);
     process.off('warning', note);
     expect([a.observer.of('runSucceeded').length, warnings]).toEqual([1, []]);
@@ -156,8 +151,7 @@ describe('A run', () => {
     const run = () => {
       throw undefined as unknown as Error;
     };
-    const a = replicas.start('a', [job({ schedule: once, run })]);
-    await replicas.clock.advance(100);
+    const a = await replicas.leader([job({ schedule: once, run })], 100);
     const errors = a.observer.of('runFailed').map(({ error }) => String(error));
     expect(errors).toEqual(['Error: Ticks.tick threw undefined: throw an Error, which has a stack']);
   });
@@ -167,8 +161,7 @@ describe('A run', () => {
     const begin = async () => {
       let begun: JobRun | undefined;
       const run = (given: JobRun) => lasting(replicas.clock, 15_000)((begun = given));
-      const a = replicas.start('a', [job({ schedule: once, run })]);
-      await replicas.clock.advance(100);
+      const a = await replicas.leader([job({ schedule: once, run })], 100);
       expect(() => begun?.assertLeader()).not.toThrow();
       return { a, run: begun as unknown as JobRun };
     };
@@ -209,8 +202,7 @@ describe('A run', () => {
         void replicas.clock.block(9_000);
         given.assertLeader();
       };
-      const a = replicas.start('a', [job({ schedule: once, run })]);
-      await replicas.clock.advance(500);
+      const a = await replicas.leader([job({ schedule: once, run })], 500);
       expect(runs(a.observer.eventLines).at(1)).toMatch(/runCancelled schedule LEASE_LOST$/);
     });
   });
@@ -223,8 +215,7 @@ describe('A run', () => {
     ['once more, if it continues after its abort', { timeoutMs: 10_000 }, 120_000, [[8_000], [11_000, 'TIMEOUT']]],
   ])('that is slow is reported %s', async (_, definition, runMs, reports) => {
     const run = lasting(replicas.clock, runMs);
-    const a = replicas.start('a', [job({ schedule: interval(1_000), ...definition, run })]);
-    await replicas.clock.advance(100_000);
+    const a = await replicas.leader([job({ schedule: interval(1_000), ...definition, run })], 100_000);
     const slow = a.observer.of('runSlow').map(({ elapsedMs, abortCode }) => [elapsedMs, abortCode]);
     expect(slow).toEqual(reports.map(([elapsedMs, code]) => [elapsedMs, code]));
   });
@@ -238,8 +229,7 @@ describe('A run', () => {
     ],
     ['rejects with the reason of a signal that has not fired', ({ signal }) => Promise.reject(signal.reason as Error)],
   ])('fails if it %s', async (_, run) => {
-    const a = replicas.start('a', [job({ run })]);
-    await replicas.clock.advance(1_000);
+    const a = await replicas.leader([job({ run })], 1_000);
     expect(runs(a.observer.eventLines)).toEqual(['1000 runStarted schedule', '1000 runFailed schedule']);
     expect(a.observer.of('observerFailed')).toEqual([]);
   });
@@ -249,8 +239,7 @@ describe('A run', () => {
       scheduledAt.setTime(0);
       startedAt.setTime(0);
     };
-    const a = replicas.start('a', [job({ run })]);
-    await replicas.clock.advance(1_500);
+    const a = await replicas.leader([job({ run })], 1_500);
     const at = new Date('2027-01-01T00:00:01Z');
     for (const event of ['runStarted', 'runSucceeded'] as const)
       expect(a.observer.of(event)).toMatchObject([{ scheduledAt: at, startedAt: at }]);
@@ -261,8 +250,7 @@ it('A runner that fails steps down, and is tried again after 2 s, 4 s, 8 s and s
   const schedule = fixedRate(1_000);
   let fails = true;
   const next = (slot: number): number => (fails ? explode() : schedule.next(slot));
-  const a = replicas.start('a', [job({ schedule: { ...schedule, next } })]);
-  await replicas.clock.advance(20_000);
+  const a = await replicas.leader([job({ schedule: { ...schedule, next } })], 20_000);
   fails = false;
   await replicas.clock.advance(15_000);
   a.pool.find('tick')?.election?.stepDown('paused');
@@ -277,8 +265,7 @@ it('A runner that fails steps down, and is tried again after 2 s, 4 s, 8 s and s
 
 describe('A triggered run of an interval with a long delay', () => {
   it('is claimed and started only while the lease is confirmed', async () => {
-    const a = replicas.start('a', [job({ schedule: once })]);
-    await replicas.clock.advance(100);
+    const a = await replicas.leader([job({ schedule: once })], 100);
     const runner = a.pool.find('tick');
     const { term } = runner?.election ?? {};
     const until = (term?.storeNow() ?? 0) + 1_000;

@@ -52,8 +52,7 @@ describe('A cron run', () => {
   });
 
   it('counts them up to 1,000', async () => {
-    const a = replicas.start('a', [everyMinute()]);
-    await replicas.clock.advance(MINUTE);
+    const a = await replicas.leader([everyMinute()], MINUTE);
     await Promise.all([a.pool.close(), replicas.clock.advance(100)]);
     await replicas.clock.advance(17 * 60 * MINUTE);
     replicas.start('b', [everyMinute()]);
@@ -62,8 +61,7 @@ describe('A cron run', () => {
   });
 
   it('makes up for those that were missed while no replica led, also if another leader has reported them', async () => {
-    const a = replicas.start('a', [everyMinute()]);
-    await replicas.clock.advance(1.1 * MINUTE);
+    const a = await replicas.leader([everyMinute()], 1.1 * MINUTE);
     await a.pool.stop();
     await replicas.clock.advance(5 * MINUTE - 0.1 * MINUTE + 45_000);
     const b = replicas.start('b', [everyMinute()]);
@@ -76,9 +74,7 @@ describe('A cron run', () => {
   });
 
   it('does not know whether an occurrence ran that was claimed by a leader which was killed', async () => {
-    const a = replicas.start('a', [everyMinute()]);
-    const b = replicas.start('b', [everyMinute()]);
-    await replicas.clock.advance(MINUTE + 10_000);
+    const [a, b] = await replicas.leaderAndFollower([everyMinute()], MINUTE + 10_000);
     // the claim arrives, its answer does not
     a.store.outcome = onWrite('answer-lost');
     await replicas.clock.advance(50_010);
@@ -90,8 +86,7 @@ describe('A cron run', () => {
 
   it('makes up for nothing that is older than its schedule', async () => {
     const hourly = everyMinute({ schedule: cron('0 * * * *') });
-    const a = replicas.start('a', [hourly]);
-    await replicas.clock.advance(61 * MINUTE);
+    const a = await replicas.leader([hourly], 61 * MINUTE);
     await a.pool.stop();
     await replicas.clock.advance(10_000);
     replicas.start('b', [everyMinute()]);
@@ -100,8 +95,7 @@ describe('A cron run', () => {
   });
 
   it('makes up for nothing if it was triggered', async () => {
-    const a = replicas.start('a', [everyMinute()]);
-    await replicas.clock.advance(10_000);
+    const a = await replicas.leader([everyMinute()], 10_000);
     await Promise.all([a.registry.trigger('report'), replicas.clock.advance(10)]);
     expect(seen).toEqual(['00:00 none']);
   });

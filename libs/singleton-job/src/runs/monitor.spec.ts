@@ -12,8 +12,7 @@ describe('The monitor', () => {
   it('reports how long the event loop was blocked, and which jobs ran', async () => {
     const slow = job({ name: 'slow', schedule: interval(60_000), run: lasting(replicas.clock, 2_000) });
     const idle = job({ name: 'idle', schedule: interval(60_000) });
-    const a = replicas.start('a', [slow, idle]);
-    await replicas.clock.advance(1_500);
+    const a = await replicas.leader([slow, idle], 1_500);
     await replicas.clock.block(5_000);
     const [blocked] = a.observer.of('eventLoopBlocked');
     expect(blocked?.jobs).toEqual(['slow']);

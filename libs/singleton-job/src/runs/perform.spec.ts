@@ -7,8 +7,7 @@ import { interval } from '../schedule/interval.js';
 describe('A method that returns', () => {
   const replicas = useReplicas();
   const started = async (run: () => unknown) => {
-    const a = replicas.start('a', [job({ schedule: interval(3_600_000), timeoutMs: 1_000, run })]);
-    await replicas.clock.advance(2_000);
+    const a = await replicas.leader([job({ schedule: interval(3_600_000), timeoutMs: 1_000, run })], 2_000);
     return a.observer;
   };
 

@@ -20,9 +20,7 @@ describe('A @WhileLeader job', () => {
   const calls = (replica: TestReplica) => timesOf(replica, 'runStarted');
 
   it('is called when its replica becomes the leader, once', async () => {
-    const a = replicas.start('a', [consuming()]);
-    const b = replicas.start('b', [consuming()]);
-    await replicas.clock.advance(600_000);
+    const [a, b] = await replicas.leaderAndFollower([consuming()], 600_000);
     expect([a, b].map(calls)).toEqual([[0], []]);
     expect(a.observer.of('runSlow')).toEqual([]);
   });
@@ -47,8 +45,7 @@ describe('A @WhileLeader job', () => {
     ['stepDown', (replica: TestReplica) => replica.registry.stepDown('tick')],
     ['unregister', (replica: TestReplica) => replica.registry.unregister('tick')],
   ])('is told at once by %s()', async (_name, act) => {
-    const a = replicas.start('a', [consuming()]);
-    await replicas.clock.advance(5_000);
+    const a = await replicas.leader([consuming()], 5_000);
     void act(a);
     await replicas.clock.advance(10);
     expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'STEPPED_DOWN', durationMs: 5_000 }]);
@@ -72,22 +69,19 @@ describe('A @WhileLeader job', () => {
   });
 
   it('is called again after restartDelay when it has returned', async () => {
-    const a = replicas.start('a', [feed(lasting(replicas.clock, 500), 2_000)]);
-    await replicas.clock.advance(6_000);
+    const a = await replicas.leader([feed(lasting(replicas.clock, 500), 2_000)], 6_000);
     expect(calls(a)).toEqual([0, 2_500, 5_000]);
   });
 
   it('warns once in a term if its method returns within a second, again and again', async () => {
     const durations = [500, 2_000, 500, 500, 999, 500, 500];
-    const a = replicas.start('a', [feed((run) => lasting(replicas.clock, durations.shift() ?? 0)(run))]);
-    await replicas.clock.advance(20_000);
+    const a = await replicas.leader([feed((run) => lasting(replicas.clock, durations.shift() ?? 0)(run))], 20_000);
     expect(a.observer.of('warning')).toMatchObject([{ code: 'RETURNS_AT_ONCE', job: 'tick' }]);
     expect(timesOf(a, 'warning')).toEqual([8_499]);
   });
 
   it('waits twice as long after each throw, up to 30 s, and steps down after every third', async () => {
-    const a = replicas.start('a', [failing()]);
-    await replicas.clock.advance(120_000);
+    const a = await replicas.leader([failing()], 120_000);
     expect(calls(a)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 61_000, 91_000]);
     expect(timesOf(a, 'leadershipReleased')).toEqual([3_000, 31_000]);
     expect(a.observer.of('leadershipReleased')).toMatchObject([{ reason: 'failed-calls' }, {}]);
@@ -109,8 +103,7 @@ describe('A @WhileLeader job', () => {
   });
 
   it('is reported once if it has not settled 10 s after its signal', async () => {
-    const a = replicas.start('a', [feed(lasting(replicas.clock, 60_000))]);
-    await replicas.clock.advance(1_000);
+    const a = await replicas.leader([feed(lasting(replicas.clock, 60_000))], 1_000);
     void a.registry.stepDown('tick');
     await replicas.clock.advance(9_900);
     expect(a.observer.of('runSlow')).toEqual([]);
