@@ -1,17 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { job } from '../../../../test/support/job.js';
+import { useFakeTimers } from '../../../../test/support/use-fake-timers.js';
 import { type Services } from '../create-services.js';
 import { watchInitialisation, watchShutdownHooks } from './late-warnings.js';
 
 type JobEntry = Pick<Services['pool']['jobs'][number], 'job' | 'election'>;
 
 describe('An application', () => {
-  beforeEach(() => {
-    jest.useFakeTimers();
-  });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
+  useFakeTimers();
 
   const running: JobEntry = { job: job({ lockExpiryMs: 60_000 }), election: {} as JobEntry['election'] };
   const disabled: JobEntry = { job: job(), election: undefined };

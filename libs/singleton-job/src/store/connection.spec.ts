@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { useFakeTimers } from '../../../../test/support/use-fake-timers.js';
 import { asStoreError, StoreError } from '../base/errors/store.error.js';
 import { Connection, delayAfter, type Failures, type OnLost } from './connection.js';
 import { NoAnswerError } from './silence-watchdog.js';
@@ -40,14 +41,7 @@ function setup() {
   return { connection, server, sessions, events, failures, ask, lose };
 }
 
-beforeEach(() => {
-  jest.useFakeTimers();
-});
-
-afterEach(() => {
-  expect(jest.getTimerCount()).toBe(0);
-  jest.useRealTimers();
-});
+useFakeTimers();
 
 describe('A connection', () => {
   it('lets a request wait for the first attempt, and no later one', async () => {

@@ -1,14 +1,8 @@
-import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
+import { useFakeTimers } from '../../../../test/support/use-fake-timers.js';
 import { watchSilence } from './silence-watchdog.js';
 
-beforeEach(() => {
-  jest.useFakeTimers();
-});
-
-afterEach(() => {
-  expect(jest.getTimerCount()).toBe(0);
-  jest.useRealTimers();
-});
+useFakeTimers();
 
 it('A watchdog calls once when nothing arrives for so long while a request waits', async () => {
   const stream = { bytesRead: 0, connecting: true };

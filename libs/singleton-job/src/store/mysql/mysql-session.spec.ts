@@ -1,15 +1,10 @@
-import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { EventEmitter } from 'node:events';
+import { useFakeTimers } from '../../../../../test/support/use-fake-timers.js';
 import { type MysqlClient } from './mysql-client.js';
 import { MysqlSession } from './mysql-session.js';
 
-beforeEach(() => {
-  jest.useFakeTimers();
-});
-
-afterEach(() => {
-  jest.useRealTimers();
-});
+useFakeTimers();
 
 it('A server that stops half-way in the handshake is given up, whatever the time limit of its client', async () => {
   const stream = { bytesRead: 0, connecting: true };
