@@ -150,7 +150,7 @@ export class Link implements Store {
     if (connection === undefined) throw new Error('not connected');
     const fate = this.world.fateOf(this.process.place, request.kind);
     if (fate === 'hung' && this === this.process.link) {
-      this.world.rules.hung();
+      this.world.rules.hung(this.process);
       if (this.world.chance.is(0.5)) void this.#travel(request, connection, undefined).catch(() => undefined);
       return nothing();
     }

@@ -50,6 +50,8 @@ export class Watched {
   observedAt = -Infinity;
   /** It stops, and nothing was disturbed before. */
   stopsInCalm = false;
+  /** By its own clock, which stops with its host: until then a request may count as under way. */
+  hungUntil = -Infinity;
   /** The largest fencing token that it has seen, by name. */
   readonly maxTokens = new Map<string, number>();
 }
@@ -177,7 +179,8 @@ export class Rules {
   }
 
   /** A request never settles. After a TTL it counts as failed. */
-  hung(): void {
+  hung({ watched, clock }: SimulatedProcess): void {
+    watched.hungUntil = clock.now() + this.#maxTtlMs;
     this.faultUntil(this.#t + this.#maxTtlMs);
   }
 
@@ -484,7 +487,8 @@ export class Rules {
   /** Called every `sampleMs`. */
   sample(): void {
     for (const name of this.#known.keys()) this.#checkOverlap(name);
-    for (const { id, isWell, bornAt, watched } of this.world.processes) {
+    for (const { id, isWell, bornAt, watched, clock } of this.world.processes) {
+      if (isWell && clock.now() < watched.hungUntil) this.faultUntil(this.#t);
       const silentMs = isWell ? this.#calmMs(Math.max(bornAt, watched.answeredAt)) : 0;
       this.#check('L8', silentMs <= this.#heartbeatMs + 2_000, `${id} got no answer for ${silentMs.toFixed(0)} ms`);
     }
