@@ -63,11 +63,15 @@ describe('The heartbeat thread', () => {
     return state;
   }
 
+  /** A heartbeat of the main thread, and none for so long after it. */
+  async function mainIsSilentFor(ms: number): Promise<HeartbeatThreadState> {
+    const state = mainBeats();
+    await common.advance(ms);
+    return state;
+  }
+
   async function mainBeatsFor(ms: number): Promise<void> {
-    for (let passedMs = 0; passedMs < ms; passedMs += INTERVAL_MS) {
-      mainBeats();
-      await common.advance(INTERVAL_MS);
-    }
+    for (let passedMs = 0; passedMs < ms; passedMs += INTERVAL_MS) await mainIsSilentFor(INTERVAL_MS);
   }
 
   /** When the renewals were sent that are reported. */
@@ -84,23 +88,19 @@ describe('The heartbeat thread', () => {
   });
 
   it('ends as soon as the main thread is back', async () => {
-    mainBeats();
-    await common.advance(5_000);
-    mainBeats();
-    await common.advance(4_000);
+    await mainIsSilentFor(5_000);
+    await mainIsSilentFor(4_000);
     expect(reportedAt()).toEqual([4_500]);
   });
 
   it('goes on by its own renewals, until the main thread has been silent for 20 s', async () => {
-    mainBeats();
-    await common.advance(60_000);
+    await mainIsSilentFor(60_000);
     expect(reportedAt().at(-1)).toBe(19_500);
     expect(isAlive()).toBe(false);
   });
 
   it('does not renew a lease that the main thread has given up', async () => {
-    const state = mainBeats();
-    await common.advance(5_000);
+    const state = await mainIsSilentFor(5_000);
     sender.receive({ ...state, leases: [] });
     await common.advance(30_000);
     expect(reportedAt()).toEqual([4_500]);
@@ -128,15 +128,13 @@ describe('The heartbeat thread', () => {
   });
 
   it.each(['a restart', 'a lost lease'])('stops after %s, until the main thread has had an answer', async (what) => {
-    mainBeats();
-    await common.advance(5_000);
+    await mainIsSilentFor(5_000);
     if (what === 'a restart') server.restart(server.snapshot());
     else server.sync({ isNewcomer: false, renew: [], grant: [], revoke: [ID], read: [] });
     const sent = requests();
     await common.advance(3_000);
     expect([reportedAt(), requests() - sent]).toEqual([[4_500], 1]);
-    mainBeats();
-    await common.advance(5_000);
+    await mainIsSilentFor(5_000);
     expect(reportedAt()).toEqual([4_500, 12_500]);
   });
 
@@ -145,8 +143,7 @@ describe('The heartbeat thread', () => {
     store.delayMs = 1_000;
     await common.advance(5_000);
     server.restart();
-    mainBeats();
-    await common.advance(2_000);
+    await mainIsSilentFor(2_000);
     expect(reports).toEqual([]);
     await common.advance(4_000);
     expect(reports.map(({ incarnation }) => incarnation.split('/')[0])).toEqual(['memory-2']);
@@ -154,8 +151,7 @@ describe('The heartbeat thread', () => {
 
   it('sends nothing where the server hides itself', async () => {
     begin('');
-    mainBeats();
-    await common.advance(9_000);
+    await mainIsSilentFor(9_000);
     expect(requests()).toBe(0);
   });
 

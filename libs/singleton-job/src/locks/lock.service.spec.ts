@@ -31,6 +31,12 @@ describe('LockService', () => {
     return handle;
   }
 
+  /** `a` holds the lock, and `b` does not. */
+  async function held() {
+    const [a, b] = [start('a'), start('b')];
+    return { a, b, handle: await acquired(a) };
+  }
+
   /** What a promise resolves to while no time passes. */
   async function soon<T>(promise: Promise<T>): Promise<T> {
     const [atMs] = await timed(promise, 0);
@@ -59,8 +65,7 @@ describe('LockService', () => {
 
   describe('grants a lock', () => {
     it('to one holder, and returns null to all others until it is released', async () => {
-      const [a, b] = [start('a'), start('b')];
-      const handle = await acquired(a);
+      const { a, b, handle } = await held();
       expect(inspect(handle)).toBe(`LockHandle { key: 'lock/nightly-import', fencingToken: ${handle.fencingToken} }`);
       expect(await soon(a.locks.tryAcquire(KEY))).toBeNull();
       expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
@@ -86,8 +91,7 @@ describe('LockService', () => {
 
   describe('lets a call wait', () => {
     it('that is woken by the release, or when the lease of a killed process ends', async () => {
-      const [a, b] = [start('a'), start('b')];
-      const handle = await acquired(a);
+      const { a, b, handle } = await held();
       const waited = b.locks.tryAcquire(KEY, { wait: '50s' });
       await replicas.clock.advance(40_000);
       await soon(handle.release());
@@ -98,8 +102,7 @@ describe('LockService', () => {
     });
 
     it('not longer than wait, also if that is shorter than a request may take', async () => {
-      const [a, b] = [start('a'), start('b')];
-      await acquired(a);
+      const { a, b } = await held();
       expect(await timed(b.locks.tryAcquire(KEY, { wait: '150ms' }), 5_000)).toEqual([150, null]);
       expect(elections(a, b)).toEqual([RECORD]);
     });
@@ -108,8 +111,7 @@ describe('LockService', () => {
       ['is granted the lock whose take is under way at the end of wait', 12, [5_003, expect.any(LockHandle)]],
       ['is told at the end of wait that another has it, although another call has just begun', -1, [5_000, null]],
     ])('that %s', async (_what, releasedMs, expected) => {
-      const [a, b] = [start('a'), start('b')];
-      const handle = await acquired(a);
+      const { a, b, handle } = await held();
       await acquired(b, 'another');
       for (const { store } of [a, b]) store.delayMs = 5;
       const waited = b.locks.tryAcquire(KEY, { wait: '5s' });
@@ -137,8 +139,7 @@ describe('LockService', () => {
     });
 
     it('until its signal aborts, and leaves nothing behind', async () => {
-      const [a, b] = [start('a'), start('b')];
-      const handle = await acquired(a);
+      const { a, b, handle } = await held();
       const controller = new AbortController();
       const waited = b.locks.tryAcquire(KEY, { wait: '60s', signal: controller.signal });
       await replicas.clock.advance(500);
@@ -218,8 +219,7 @@ describe('LockService', () => {
     });
 
     it('when Redis is gone at the end of the wait', async () => {
-      const [a, b] = [start('a'), start('b')];
-      await acquired(a);
+      const { a, b } = await held();
       const waited = b.locks.tryAcquire(KEY, { wait: '30s' });
       await replicas.clock.advance(1_000);
       for (const { store } of [a, b]) store.partition();
@@ -261,8 +261,7 @@ describe('LockService', () => {
 
   describe('fires the signal of a handle', () => {
     it('at the safe deadline when Redis is gone; its work has the rest of the TTL of the lease to stop', async () => {
-      const [a, b] = [start('a'), start('b')];
-      const handle = await acquired(a);
+      const { a, b, handle } = await held();
       await replicas.clock.advance(3_500);
       a.store.partition();
       // renewed at 3 s
@@ -292,16 +291,14 @@ describe('LockService', () => {
 
   describe('releases a handle', () => {
     it('once, also if release() is called several times', async () => {
-      const a = start('a');
-      const handle = await acquired(a);
+      const { a, handle } = await held();
       const writes = a.store.writes.length;
       expect(await soon(Promise.all([handle.release(), handle.release()]))).toEqual([true, true]);
       expect(a.store.writes.length).toBe(writes + 1);
     });
 
     it('and resolves after 2 s when Redis is gone', async () => {
-      const a = start('a');
-      const handle = await acquired(a);
+      const { a, handle } = await held();
       a.store.partition();
       expect(await timed(handle.release(), 60_000)).toEqual([2_000, false]);
     });
@@ -370,8 +367,7 @@ describe('LockService', () => {
     });
 
     it('ends all waiting, and takes no more locks', async () => {
-      const [a, b] = [start('a'), start('b')];
-      await acquired(a);
+      const { b } = await held();
       const waited = b.locks.tryAcquire(KEY, { wait: '60s' });
       await replicas.clock.advance(100);
       await soon(b.locks.close());
