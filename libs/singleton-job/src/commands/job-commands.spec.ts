@@ -508,8 +508,7 @@ describe('Any replica', () => {
     });
 
     it('beside the pause of one, which stays when all are resumed', async () => {
-      const a = replicas.start('a', two());
-      await passes(10);
+      const a = await replicas.leader(two(), 10);
       await answer(a.registry.pause('tick', { reason: 'its own' }));
       await answer(a.registry.pauseAll());
       expect(a.registry.get('tick')).toMatchObject({ pauseScope: 'all', pauseReason: null });
@@ -534,8 +533,7 @@ describe('Any replica', () => {
     });
 
     it('for good until it ends: it does not come back when the clock of the store is set back', async () => {
-      const a = replicas.start('a', two());
-      await passes(10);
+      const a = await replicas.leader(two(), 10);
       await answer(a.registry.pauseAll({ until: '1m' }));
       await passes(61_000);
       replicas.server.jump(-30_000);
@@ -572,8 +570,7 @@ describe('Any replica', () => {
     });
 
     it('also after a restart of the store, and tells of their loss with its data', async () => {
-      const a = replicas.start('a', two());
-      await passes(10);
+      const a = await replicas.leader(two(), 10);
       await answer(a.registry.pauseAll());
       replicas.server.restart(replicas.server.snapshot());
       await passes(60_000);

@@ -8,21 +8,24 @@ import { StoreView } from './store-view.js';
 const HELD = { holder: 'b.1@10000#1', fencingToken: 5 };
 const RELEASED = { fencingToken: 5 };
 
+function newView(): RecordView {
+  const clock = new ManualClock();
+  return new RecordView({ clock, storeView: new StoreView('a', clock) });
+}
+
 it.each<[string, string | undefined, (JobRecord | undefined)[]]>([
   ['whose lease has ended', 'b', [HELD]],
   ['whose record is gone', 'b', [HELD, undefined]],
   ['whose record is gone, and there is one again for a pause', 'b', [HELD, undefined, { pause: { at: 1 } }]],
   ['but not one that released', undefined, [HELD, RELEASED, undefined]],
 ])('A new leader finds the last one %s', (_which, lostLeader, values) => {
-  const clock = new ManualClock();
-  const observed = new RecordView({ clock, storeView: new StoreView('a', clock) });
+  const observed = newView();
   for (const [revision, value] of values.entries()) observed.observe({ revision, value }, revision);
   expect(observed.predecessor().lostLeader).toBe(lostLeader);
 });
 
 it('A new leader of a job that was only paused and resumed finds that no leader has released it', () => {
-  const clock = new ManualClock();
-  const observed = new RecordView({ clock, storeView: new StoreView('a', clock) });
+  const observed = newView();
   observed.observe({ revision: 1, value: { incarnation: 'memory/0' } }, 1);
   expect(observed.predecessor()).toMatchObject({ reason: 'free', leader: undefined });
 });
@@ -48,8 +51,7 @@ it.each<[string, { times?: number[]; tokens?: (number | undefined)[]; others?: n
 });
 
 it('A record that can be read again has not changed since it was first seen', () => {
-  const clock = new ManualClock();
-  const observed = new RecordView({ clock, storeView: new StoreView('a', clock) });
+  const observed = newView();
   observed.observe({ revision: 0, value: undefined, isUnreadable: true }, 1);
   observed.observe({ revision: 5, value: RELEASED }, 2);
   expect(observed.last.isUnchanged).toBe(true);
@@ -58,8 +60,7 @@ it('A record that can be read again has not changed since it was first seen', ()
 });
 
 it('A new leader finds one that was lost also behind a take of its own whose answer was lost', () => {
-  const clock = new ManualClock();
-  const observed = new RecordView({ clock, storeView: new StoreView('a', clock) });
+  const observed = newView();
   observed.termEnded({ fencingToken: 3, fields: {} });
   observed.observe({ revision: 5, value: HELD }, 1);
   observed.observe({ revision: 6, value: { holder: 'a.1@10000#9', fencingToken: 6 } }, 2);

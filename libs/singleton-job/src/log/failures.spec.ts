@@ -12,18 +12,16 @@ function setup() {
     return line && `${line.hasStack ? '* ' : ''}failed${line.times}`;
   };
   const succeeds = (atMs: number) => failures.succeeded(run(atMs));
-  return { fails, succeeds };
+  /** The lines of an hour with an end each half second. */
+  const linesOfAnHour = (ends: (atMs: number) => string | undefined): string[] =>
+    Array.from({ length: 7_200 }, (_, index) => ends(index * 500)).filter((line) => line !== undefined);
+  return { fails, succeeds, linesOfAnHour };
 }
 
 describe('A job that fails', () => {
   it('at each tick of an hour has a line with its stack, then one after 1, 2, 4 … minutes, and one at its end', () => {
-    const { fails, succeeds } = setup();
-    const lines: string[] = [];
-    for (let at = 0; at < 60 * MINUTE; at += 500) {
-      const line = fails(at);
-      if (line !== undefined) lines.push(line);
-    }
-    expect(lines).toEqual([
+    const { fails, succeeds, linesOfAnHour } = setup();
+    expect(linesOfAnHour((at) => fails(at))).toEqual([
       '* failed',
       'failed, 121 times within 60.0 s',
       'failed, 241 times within 120.0 s',
@@ -37,13 +35,8 @@ describe('A job that fails', () => {
   });
 
   it('and succeeds by turns has no more lines, and one when it has not failed for 10 min', () => {
-    const { fails, succeeds } = setup();
-    const lines: string[] = [];
-    for (let at = 0; at < 60 * MINUTE; at += 500) {
-      const line = at % 1_000 === 0 ? fails(at) : succeeds(at);
-      if (line !== undefined) lines.push(line);
-    }
-    expect(lines).toEqual([
+    const { fails, succeeds, linesOfAnHour } = setup();
+    expect(linesOfAnHour((at) => (at % 1_000 === 0 ? fails(at) : succeeds(at)))).toEqual([
       '* failed',
       'succeeded again, after 1 failed run',
       'failed, 61 times within 60.0 s',

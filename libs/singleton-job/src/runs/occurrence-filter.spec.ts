@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { job, lasting } from '../../../../test/support/job.js';
 import { type TestReplica } from '../../../../test/support/test-replica.js';
 import { useReplicas } from '../../../../test/support/test-replicas.js';
@@ -12,7 +12,10 @@ const runEnds = ({ observer }: TestReplica) =>
 
 describe('A cron job with only', () => {
   const replicas = useReplicas();
-  const runs: string[] = [];
+  let runs: string[];
+  beforeEach(() => {
+    runs = [];
+  });
   const started = (only: NonNullable<Job['only']>, more: Parameters<typeof job>[0] = {}) =>
     replicas.start('a', [
       job({
@@ -28,7 +31,6 @@ describe('A cron job with only', () => {
   const isEven = (date: Date) => date.getUTCMinutes() % 2 === 0;
 
   it('runs the occurrences that it leaves in, and the others do not count as missed, also for the next leader', async () => {
-    runs.length = 0;
     const a = started(async (date) => Promise.resolve(isEven(date)));
     await replicas.clock.advance(5 * MINUTE + 100);
     const skipped = a.observer.of('occurrenceSkipped').map(({ scheduledAt }) => scheduledAt.getUTCMinutes());
@@ -43,7 +45,6 @@ describe('A cron job with only', () => {
   });
 
   it('makes up for what was missed before one that was left out', async () => {
-    runs.length = 0;
     const a = started((date) => date.getUTCMinutes() !== 4);
     await replicas.clock.advance(MINUTE + 100);
     void a.registry.pause('tick');
@@ -65,7 +66,6 @@ describe('A cron job with only', () => {
   });
 
   it('asks again each second if it throws, with one warning, until the misfire grace is over', async () => {
-    runs.length = 0;
     let calls = 0;
     const only = (date: Date) => {
       calls += 1;
@@ -80,7 +80,6 @@ describe('A cron job with only', () => {
   });
 
   it.each([undefined, null, 0, 1, ['x']])('fails if it returns no boolean: %j', async (returned) => {
-    runs.length = 0;
     const a = started(() => returned as never, { misfireGraceMs: 10_000 });
     await replicas.clock.advance(MINUTE + 30_000);
     expect(a.observer.of('warning')).toMatchObject([{ code: 'ONLY_FAILED' }]);
@@ -95,7 +94,6 @@ describe('A cron job with only', () => {
     await replicas.clock.advance(3.8 * MINUTE);
     expect(runEnds(a)).toEqual(['210000 runSucceeded schedule']);
     await Promise.all([a.pool.stop(), replicas.clock.advance(1_000)]);
-    runs.length = 0;
     started(isEven);
     await replicas.clock.advance(MINUTE);
     expect(runs).toEqual(['04']);
