@@ -146,7 +146,7 @@ export class CoreReplicas {
     const store = new FaultyStore(this.server, new ProcessClock(clock));
     const replica = new Replica({
       id,
-      ttlMs: ttlMs,
+      ttlMs,
       heartbeatIntervalMs: ttlMs * 0.3,
       store,
       clock,

@@ -1,6 +1,5 @@
 import { type JobObserver } from '../../libs/singleton-job/src/base/events/observer.js';
 import { type RunInterceptor } from '../../libs/singleton-job/src/base/events/run-interceptor.js';
-import { type LogSink } from '../../libs/singleton-job/src/log/operator-log.js';
 import { type SingletonJobOptions } from '../../libs/singleton-job/src/options/singleton-job.options.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/recording-observer.js';
 import { InMemoryReplica } from '../../libs/singleton-job/src/testing/replicas/in-memory-replica.js';
@@ -14,7 +13,6 @@ export interface TestReplicaOptions {
   readonly options?: Partial<SingletonJobOptions>;
   readonly observers?: readonly JobObserver[];
   readonly interceptors?: readonly RunInterceptor[];
-  readonly log?: LogSink;
   /** The behaviour of its network from the first request on. */
   readonly network?: Partial<Pick<FaultyStore, 'outcome' | 'answersAfter' | 'delayMs' | 'losesMessages'>>;
 }
