@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Injectable, Scope } from '@nestjs/common';
 import { until } from '../../tools/replicas/until.js';
-import { problemsOf, startDisabled } from '../support/nest-application.js';
+import { problemsOf, startDisabled, startRunning } from '../support/nest-application.js';
 import { Interval, type JobEvents, OnJobEvent } from 'nestjs-singleton-job';
 
-const RUNNING = { enabled: true, store: 'memory' } as const;
 // what JavaScript writes: the types would refuse it
 const anywhere = OnJobEvent as (event: string) => (target: object, member?: string) => void;
 
@@ -39,7 +38,7 @@ describe('A method with @OnJobEvent', () => {
     class OnCall extends Alerts {}
     @Controller()
     class Page extends Alerts {}
-    await using started = await startDisabled({ providers: [Report, OnCall], controllers: [Page] }, RUNNING);
+    await using started = await startRunning({ providers: [Report, OnCall], controllers: [Page] });
     const [onCall, page, report] = [started.app.get(OnCall), started.app.get(Page), started.app.get(Report)];
     await until('the run has failed', () => page.failures.length > 0);
     expect([onCall.failures, page.failures]).toEqual([['report: Error: no paper'], ['report: Error: no paper']]);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { type DynamicModule, Global, Inject, Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { deferred } from '../support/deferred.js';
-import { startApplication } from '../support/nest-application.js';
+import { RUNNING, startApplication } from '../support/nest-application.js';
 import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
 
 const HOOKS = ['onModuleInit', 'onApplicationBootstrap', 'onModuleDestroy', 'beforeApplicationShutdown'] as const;
@@ -95,7 +95,7 @@ afterEach(() => {
 it.each(cases)(
   'with its jobs in %s and imported %s, the module starts after everything else and stops before, with its runs',
   async (host, place) => {
-    const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' });
+    const module = SingletonJobModule.forRoot(RUNNING);
     const root = HOSTS[host] ?? {};
     const { app } = await startApplication({ ...root, imports: PLACES[place]?.(module, root.imports ?? []) ?? [] });
     const report = app.get(Report, { strict: false });

@@ -1,31 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import {
-  Controller,
-  Injectable,
-  type ModuleMetadata,
-  type OnModuleDestroy,
-  type OnModuleInit,
-  Sse,
-} from '@nestjs/common';
-import { Test } from '@nestjs/testing';
+import { Controller, Injectable, type OnModuleDestroy, type OnModuleInit, Sse } from '@nestjs/common';
 import { NEVER, type Observable } from 'rxjs';
 import { SystemClock } from '../../libs/singleton-job/src/base/time/system-clock.js';
 import { until } from '../../tools/replicas/until.js';
-import { startDisabled } from '../support/nest-application.js';
-import {
-  FixedRate,
-  type LockHandle,
-  LockLostError,
-  LockService,
-  SingletonJobModule,
-  type SingletonJobOptions,
-} from 'nestjs-singleton-job';
+import { RUNNING, startDisabled, startHttp, startRunning } from '../support/nest-application.js';
+import { FixedRate, type LockHandle, LockLostError, LockService, SingletonJobModule } from 'nestjs-singleton-job';
 import { FaultyServer, MemoryStore } from 'nestjs-singleton-job/testing';
-
-async function start(root: ModuleMetadata, options: Partial<SingletonJobOptions>) {
-  const { app } = await startDisabled(root, { enabled: true, ...options });
-  return { app, locks: app.get(LockService) };
-}
 
 describe('LockService in an application', () => {
   it('works while it starts, as for a migration', async () => {
@@ -40,9 +20,8 @@ describe('LockService in an application', () => {
       }
     }
 
-    const { app } = await start({ providers: [Migration] }, { store: 'memory' });
-    expect(app.get(Migration).isDone).toBe(true);
-    await app.close();
+    await using started = await startRunning({ providers: [Migration] });
+    expect(started.app.get(Migration).isDone).toBe(true);
   });
 
   it('connects at first use if jobs are disabled', async () => {
@@ -57,10 +36,10 @@ describe('LockService in an application', () => {
         runs += 1;
       }
     }
-    const { locks, app } = await start({ providers: [Prices] }, { enabled: false, store });
+    const { app } = await startDisabled({ providers: [Prices] }, { store });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect([runs, open.mock.calls]).toEqual([0, []]);
-    expect(await locks.tryAcquire('nightly-import')).not.toBeNull();
+    expect(await app.get(LockService).tryAcquire('nightly-import')).not.toBeNull();
     await app.close();
     for (const call of [open, close]) expect(call).toHaveBeenCalledTimes(1);
   });
@@ -87,9 +66,9 @@ describe('LockService in an application', () => {
     }
 
     const server = new FaultyServer(new SystemClock());
-    const { app, locks } = await start({ providers: [Importer] }, { store: new MemoryStore(server) });
+    const { app } = await startRunning({ providers: [Importer] }, { store: new MemoryStore(server) });
     const importer = app.get(Importer);
-    const handle = (importer.handle = await locks.tryAcquire('nightly-import'));
+    const handle = (importer.handle = await app.get(LockService).tryAcquire('nightly-import'));
     await until('the job is led', () => importer.isLed);
     await app.close();
     expect(held).toEqual([true, true]);
@@ -108,11 +87,9 @@ describe('LockService in an application', () => {
         return NEVER;
       }
     }
-    const imports = [SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' })];
-    const module = await Test.createTestingModule({ imports, controllers: [Feed] }).compile();
-    const app = module.createNestApplication();
-    await app.listen(0, '127.0.0.1');
-    const response = await fetch(`${await app.getUrl()}/feed`);
+    const imports = [SingletonJobModule.forRoot(RUNNING)];
+    const { app, url } = await startHttp({ imports, controllers: [Feed] });
+    const response = await fetch(`${url}/feed`);
     const lock = await app.get(LockService).tryAcquire('import');
 
     const closed = app.close();

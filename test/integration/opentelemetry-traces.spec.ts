@@ -13,7 +13,7 @@ import { type MysqlSession } from '../../libs/singleton-job/src/store/mysql/mysq
 import { MysqlStore } from '../../libs/singleton-job/src/store/mysql/mysql-store.js';
 import { until } from '../../tools/replicas/until.js';
 import { deferred } from '../support/deferred.js';
-import { type StartedApplication, startDisabled } from '../support/nest-application.js';
+import { type StartedApplication, startRunning } from '../support/nest-application.js';
 import { Interval, type JobRun, type RunInterceptor, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 
@@ -33,8 +33,7 @@ function startWith(work: Work, interceptors: RunInterceptor[] = []): Promise<Sta
       return work(run);
     }
   }
-  const root = { imports: [SingletonJobOpenTelemetryModule], providers: [Report] };
-  return startDisabled(root, { enabled: true, store: 'memory', interceptors });
+  return startRunning({ imports: [SingletonJobOpenTelemetryModule], providers: [Report] }, { interceptors });
 }
 
 /** The span of the run, once it has ended. */

@@ -10,7 +10,7 @@ import { until } from '../../tools/replicas/until.js';
 import { freePort } from '../../tools/servers/free-port.js';
 import { attempt } from '../../tools/workspace/command.js';
 import { collectedMetrics, OnDemandReader } from '../support/collected-metrics.js';
-import { startDisabled } from '../support/nest-application.js';
+import { startDisabled, startRunning } from '../support/nest-application.js';
 import { readPage } from '../support/pages.js';
 import { Interval, type SingletonJobRegistry } from 'nestjs-singleton-job';
 import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
@@ -170,7 +170,7 @@ describe('an application that imports the module', () => {
     }
     const { meterProvider, read } = metered();
     const imports = [SingletonJobOpenTelemetryModule.forRoot({ meterProvider })];
-    await using started = await startDisabled({ imports, providers: [Report] }, { enabled: true, store: 'memory' });
+    await using started = await startRunning({ imports, providers: [Report] });
     expect(started.jobs()).toHaveLength(1);
     const runs = async () => pointsOf(await read(), 'runs').map(({ value }) => value);
     await until('its run is counted', async () => (await runs()).length > 0);

@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { Injectable, type ModuleMetadata } from '@nestjs/common';
-import { Test } from '@nestjs/testing';
+import { Injectable } from '@nestjs/common';
 import { EventEmitter, once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { until } from '../../tools/replicas/until.js';
 import { PostgresServer } from '../../tools/servers/postgres-server.js';
-import { RecordingLogger } from '../support/nest-application.js';
+import { RUNNING, startHttp, startRunning } from '../support/nest-application.js';
 import { readPage } from '../support/pages.js';
 import { addJob, jobField } from './recipe-samples/job-field.js';
 import { JobsController } from './recipe-samples/jobs.controller.js';
@@ -20,21 +19,6 @@ import { FakeRun } from 'nestjs-singleton-job/testing';
 
 const SAMPLES = join(import.meta.dirname, 'recipe-samples');
 const sample = (name: string): string => readFileSync(join(SAMPLES, name), 'utf8');
-
-/** An application in which every job runs. */
-async function start(root: ModuleMetadata) {
-  const module = SingletonJobModule.forRoot({
-    projectName: 'shop',
-    store: 'memory',
-    interceptors: [currentRunInterceptor],
-  });
-  const testing = await Test.createTestingModule({ ...root, imports: [module] })
-    .setLogger(new RecordingLogger())
-    .compile();
-  const app = testing.createNestApplication();
-  await app.init();
-  return app;
-}
 
 afterEach(() => {
   jest.useRealTimers();
@@ -174,7 +158,7 @@ describe('the job as a field', () => {
         lines.push(addJob({ message: 'updated' }));
       }
     }
-    const app = await start({ providers: [Prices] });
+    const { app } = await startRunning({ providers: [Prices] }, { interceptors: [currentRunInterceptor] });
     await until('the job has run', () => lines.length > 0);
     await app.close();
     expect(lines[0]).toEqual({ message: 'updated', job: 'price-tick' });
@@ -192,13 +176,12 @@ describe('the admin routes', () => {
         return once(written, 'end');
       }
     }
-    const app = await start({ providers: [Reports], controllers: [JobsController] });
-    await app.listen(0, '127.0.0.1');
-    const url = `${await app.getUrl()}/admin/jobs`;
+    const imports = [SingletonJobModule.forRoot(RUNNING)];
+    const { app, url } = await startHttp({ imports, providers: [Reports], controllers: [JobsController] });
     const jobs = app.get(SingletonJobRegistry);
-    const post = async (path: string) => (await fetch(`${url}/${path}`, { method: 'POST' })).status;
+    const post = async (path: string) => (await fetch(`${url}/admin/jobs/${path}`, { method: 'POST' })).status;
     await until('the job has a leader', () => jobs.get('daily-report').role === 'leader');
-    expect(await (await fetch(url)).json()).toMatchObject([{ name: 'daily-report' }]);
+    expect(await (await fetch(`${url}/admin/jobs`)).json()).toMatchObject([{ name: 'daily-report' }]);
     expect(await post('daily-report/trigger')).toBe(201);
     expect(await post('daily-report/trigger')).toBe(409);
     expect(await post('daily-report/step-down')).toBe(201);
@@ -222,7 +205,7 @@ describe('TableJobs', () => {
         return Promise.resolve();
       };
     }
-    const app = await start({ providers: [TableJobs, { provide: Schedules, useClass: TestSchedules }] });
+    const { app } = await startRunning({ providers: [TableJobs, { provide: Schedules, useClass: TestSchedules }] });
     const pass = (minutes: number) => jest.advanceTimersByTimeAsync(minutes * 60_000);
     rows.push({ name: 'acme', cron: '*/10 * * * *', timeZone: 'UTC' });
     await pass(11);

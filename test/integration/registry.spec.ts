@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { LazyModuleLoader } from '@nestjs/core';
 import { until } from '../../tools/replicas/until.js';
-import { problemsOf, startDisabled } from '../support/nest-application.js';
+import { problemsOf, startDisabled, startRunning } from '../support/nest-application.js';
 import { FixedRate, type JobRegistration, SingletonJobRegistry } from 'nestjs-singleton-job';
 
 const BEAT = { name: 'beat', schedule: { delay: '50ms' }, run: () => undefined } as const;
@@ -42,7 +42,7 @@ describe('SingletonJobRegistry', () => {
     @Module({})
     class LateModule {}
 
-    await using application = await startDisabled({ providers: [Registrar] }, { enabled: true, store: 'memory' });
+    await using application = await startRunning({ providers: [Registrar] });
     const registry = application.app.get(SingletonJobRegistry);
     // Nest calls no hooks of such a module
     await application.app.get(LazyModuleLoader).load(() => LateModule);
@@ -69,7 +69,7 @@ describe('SingletonJobRegistry', () => {
         reason = result.started ? undefined : result.reason;
       }
     }
-    await using application = await startDisabled({ providers: [Report] }, { enabled: true, store: 'memory' });
+    await using application = await startRunning({ providers: [Report] });
     expect(application.jobs()).toEqual([]);
     expect(reason).toBe('not-started');
   });

@@ -4,9 +4,9 @@ import * as Sentry from '@sentry/node';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../tools/replicas/until.js';
-import { startApplication } from '../support/nest-application.js';
+import { startRunning } from '../support/nest-application.js';
 import { sentryErrors } from './sentry-errors.js';
-import { FixedRate, SingletonJobModule } from 'nestjs-singleton-job';
+import { FixedRate } from 'nestjs-singleton-job';
 
 @Injectable()
 class Broken {
@@ -37,10 +37,7 @@ describe('The interceptor for Sentry', () => {
         flush: () => Promise.resolve(true),
       }),
     });
-    await using application = await startApplication({
-      imports: [SingletonJobModule.forRoot({ projectName: 'shop', store: 'memory', interceptors: [sentryErrors] })],
-      providers: [Broken],
-    });
+    await using application = await startRunning({ providers: [Broken] }, { interceptors: [sentryErrors] });
     expect(application.app).toBeDefined();
     await until('an error is sent', () => sent.length > 0);
     await Sentry.close();

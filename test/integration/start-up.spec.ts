@@ -1,10 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { LazyModuleLoader } from '@nestjs/core';
-import { Test } from '@nestjs/testing';
 import { SystemClock } from '../../libs/singleton-job/src/base/time/system-clock.js';
 import { deferred } from '../support/deferred.js';
-import { RecordingLogger } from '../support/nest-application.js';
+import { compileApplication } from '../support/nest-application.js';
 import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
 import { FaultyServer, MemoryStore } from 'nestjs-singleton-job/testing';
 
@@ -28,9 +27,7 @@ async function compile(hooks: object) {
   const store = new MemoryStore(new FaultyServer(new SystemClock()));
   const [open, sync, close] = [jest.spyOn(store, 'open'), jest.spyOn(store, 'sync'), jest.spyOn(store, 'close')];
   const module = SingletonJobModule.forRoot({ projectName: 'test', store });
-  const app = await Test.createTestingModule({ imports: [module, OtherModule], providers: [Report] })
-    .setLogger(new RecordingLogger())
-    .compile();
+  const app = await compileApplication({ imports: [module, OtherModule], providers: [Report] });
   return { app, open, sync, close, report: app.get(Report) };
 }
 
@@ -71,7 +68,7 @@ describe('a module that is loaded later', () => {
     await report.begun.promise;
 
     await expect(app.get(LazyModuleLoader).load(() => LazyModule)).rejects.toThrow(
-      'SingletonJobModule must be imported once, got it in RootTestModule',
+      'SingletonJobModule must be imported once, got it in AppModule',
     );
     await app.close();
     for (const call of [sync, close]) expect(call).toHaveBeenCalled();

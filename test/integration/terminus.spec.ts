@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { Controller, Get, Inject, Injectable, Module, type Type } from '@nestjs/common';
+import { Controller, Get, Inject, Injectable, type Type } from '@nestjs/common';
 import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminus';
-import { Test } from '@nestjs/testing';
 import { until } from '../../tools/replicas/until.js';
-import { RecordingLogger } from '../support/nest-application.js';
+import { startHttp } from '../support/nest-application.js';
 import {
   FixedRate,
   SingletonJobHealth,
@@ -35,22 +34,17 @@ class HealthController {
 
 /** A replica with a real HTTP server and Terminus on it. */
 async function start(host: Type, options: Partial<SingletonJobOptions>) {
-  @Module({
+  const started = await startHttp({
     imports: [TerminusModule, SingletonJobModule.forRoot({ projectName: 'health', ...options })],
     controllers: [HealthController],
     providers: [host, SingletonJobHealthIndicator],
-  })
-  class AppModule {}
-
-  const built = Test.createTestingModule({ imports: [AppModule] }).setLogger(new RecordingLogger());
-  const app = (await built.compile()).createNestApplication();
-  await app.listen(0, '127.0.0.1');
+  });
   const get = async (probe: 'ready' | 'live') => {
-    const response = await fetch(`${await app.getUrl()}/health/${probe}`);
+    const response = await fetch(`${started.url}/health/${probe}`);
     const { status, details } = (await response.json()) as { status: string; details: { jobs: object } };
     return { code: response.status, status, jobs: details.jobs };
   };
-  return { app, get, [Symbol.asyncDispose]: () => app.close() };
+  return { ...started, get };
 }
 
 const OK = { code: 200, status: 'ok', jobs: { status: 'up' } };

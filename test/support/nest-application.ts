@@ -12,6 +12,9 @@ import {
 /** Options that need neither Redis nor time: jobs are discovered and checked, none runs. */
 export const DISABLED: SingletonJobOptions = { projectName: 'test', enabled: false };
 
+/** Options with which jobs run in this process. */
+export const RUNNING: SingletonJobOptions = { projectName: 'test', store: 'memory' };
+
 /** Keeps what is logged, as `level: message`. */
 export class RecordingLogger implements LoggerService {
   readonly lines: string[] = [];
@@ -29,15 +32,19 @@ export interface StartedApplication extends AsyncDisposable {
   jobs(): readonly Job[];
 }
 
-/** Starts an application and stops it at the end of the block: `await using`. */
-export async function startApplication(root: ModuleMetadata): Promise<StartedApplication> {
+/** An application that has not started. */
+export function compileApplication(root: ModuleMetadata, logger = new RecordingLogger()): Promise<TestingModule> {
   @Module(root)
   class AppModule {}
 
+  const builder = Test.createTestingModule({ imports: [AppModule] });
+  return builder.setLogger(logger).compile();
+}
+
+/** Starts an application and stops it at the end of the block: `await using`. */
+export async function startApplication(root: ModuleMetadata): Promise<StartedApplication> {
   const logger = new RecordingLogger();
-  const app = await Test.createTestingModule({ imports: [AppModule] })
-    .setLogger(logger)
-    .compile();
+  const app = await compileApplication(root, logger);
   await app.init();
   return {
     app,
@@ -47,14 +54,25 @@ export async function startApplication(root: ModuleMetadata): Promise<StartedApp
   };
 }
 
-/** An application with these providers whose jobs do not run. */
-export function startDisabled(
-  root: ModuleMetadata,
-  options: Partial<SingletonJobOptions> = {},
-): Promise<StartedApplication> {
-  const imports = [...(root.imports ?? []), SingletonJobModule.forRoot({ ...DISABLED, ...options })];
-  return startApplication({ ...root, imports });
+/** The same with an HTTP server. */
+export async function startHttp(root: ModuleMetadata) {
+  const app = (await compileApplication(root)).createNestApplication();
+  await app.listen(0, '127.0.0.1');
+  return { app, url: await app.getUrl(), [Symbol.asyncDispose]: () => app.close() };
 }
+
+type MoreOptions = Partial<SingletonJobOptions>;
+
+function startWith(root: ModuleMetadata, options: SingletonJobOptions): Promise<StartedApplication> {
+  return startApplication({ ...root, imports: [...(root.imports ?? []), SingletonJobModule.forRoot(options)] });
+}
+
+/** An application with these providers whose jobs do not run. */
+export const startDisabled = (root: ModuleMetadata, more: MoreOptions = {}) =>
+  startWith(root, { ...DISABLED, ...more });
+
+/** An application with these providers whose jobs run. */
+export const startRunning = (root: ModuleMetadata, more: MoreOptions = {}) => startWith(root, { ...RUNNING, ...more });
 
 /** The mistakes that start-up reports; nothing if it started. */
 export async function problemsOf(starting: Promise<StartedApplication>): Promise<readonly string[]> {
