@@ -93,6 +93,7 @@ const OPTIONS: Readonly<Record<string, readonly unknown[]>> = {
   rebalance: [1],
   store: [{}, 'redis://user:secret@cache?password=secret'],
   observers: [{ runFailed: () => undefined }, [{ onRunFailed: () => undefined }], [() => undefined]],
+  interceptors: [class Transaction {}, [{ itercept: () => 1 }], [{ intercept: () => 1 }, null], ['none']],
   heartbeatThread: ['on', true],
   jobs: [['price-tick'], { tick: '1s' }, { tick: { perod: 1 } }, { tick: { name: 'tock' } }],
   lockExpiri: ['9s'],

@@ -12,7 +12,7 @@ import {
 import { REQUEST } from '@nestjs/core';
 import { Cron as NestCron, Interval as NestInterval, ScheduleModule, Timeout as NestTimeout } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
-import { DISABLED, problemsOf, RecordingLogger, startApplication, startDisabled } from '../support/nest-application.js';
+import { DISABLED, problemsOf, RecordingLogger, startDisabled } from '../support/nest-application.js';
 import {
   Cron,
   FixedRate,
@@ -274,18 +274,6 @@ describe('discovery', () => {
   });
 });
 
-it.each([
-  ['true', [expect.stringMatching(/^warn: AWS Lambda freezes this process/)]],
-  ['false', []],
-])('jobs that run where the platform freezes the process are a warning: enabled %s', async (enabled, lines) => {
-  const variables = { AWS_LAMBDA_FUNCTION_NAME: 'shop', SINGLETON_JOB_ENABLED: enabled };
-  const variable = jest.replaceProperty(process, 'env', { ...process.env, ...variables });
-  const imports = [SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' })];
-  await using started = await startApplication({ imports, providers: [Prices] });
-  expect(started.logger.lines.filter((line) => line.includes('freezes'))).toEqual(lines);
-  variable.restore();
-});
-
 describe('an override', () => {
   it('changes what the decorator says, and the rest of it stays', async () => {
     class Reports {
@@ -296,18 +284,6 @@ describe('an override', () => {
     await using started = await startDisabled({ providers: [Reports] }, { jobs: { daily } });
     const schedule = { description: 'cron 0 4 * * * Asia/Singapore' };
     expect(started.jobs()).toMatchObject([{ enabled: true, misfireGraceMs: 0, overlap: 'cancel-other', schedule }]);
-  });
-
-  it('of an unknown job is a warning, with a suggestion', async () => {
-    const jobs = { 'price-tik': { period: '1s' }, report: {} } as const;
-    await using started = await startDisabled({ providers: [Prices] }, { jobs });
-
-    expect(started.logger.lines).toEqual(
-      expect.arrayContaining([
-        "warn: jobs.price-tik is no job of this application, so it changes nothing: did you mean 'price-tick'?",
-        'warn: jobs.report is no job of this application, so it changes nothing: the jobs are price-tick',
-      ]),
-    );
   });
 });
 

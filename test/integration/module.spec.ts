@@ -1,8 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
 import { RESOLVED_OPTIONS } from '../../libs/singleton-job/src/options/resolve-options.js';
-import { DISABLED, problemsOf, startApplication, startDisabled } from '../support/nest-application.js';
+import { DISABLED, problemsOf, startApplication, startRunning } from '../support/nest-application.js';
 import {
   Cron,
   FixedRate,
@@ -95,6 +95,11 @@ describe('the module logs at the start', () => {
     beat(): void {}
   }
 
+  class Odd {
+    @Cron('* 43 * * * *', { name: 'odd' })
+    write(): void {}
+  }
+
   const ALL = { providers: [Jobs] };
   const ELEVEN = Array.from({ length: 11 }, (_, index) => {
     class Job {
@@ -110,7 +115,13 @@ describe('the module logs at the start', () => {
     SINGLETON_JOB_OTHER: 'x',
     SINGLETON_JOB_JOBS__TICK__PERIOD: '5s',
   };
+  const LAMBDA = { AWS_LAMBDA_FUNCTION_NAME: 'shop' };
+  const UNKNOWN = { 'price-tik': { period: '1s' }, archive: {} } as const;
   type Options = Partial<SingletonJobOptions>;
+
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
 
   it.each<[what: string, root: ModuleMetadata, options?: Options, variables?: Readonly<Record<string, string>>]>([
     ['which jobs it found, when they run, where the locks are, and that the memory is no place for those', ALL],
@@ -122,26 +133,13 @@ describe('the module logs at the start', () => {
     ['variables of options that come from code', ALL, { timeZone: 'UTC' }, VARIABLES],
     ['no variables of what code sets', ALL, { timeZone: 'UTC', jobs: {} }, VARIABLES],
     ['no variables of options if the jobs are off', ALL, { enabled: false }, VARIABLES],
+    ['that the platform freezes the process', ALL, {}, LAMBDA],
+    ['no word of the platform if a variable switches them off', ALL, {}, { ...LAMBDA, SINGLETON_JOB_ENABLED: 'false' }],
+    ['overrides of unknown jobs, with a suggestion', ALL, { ...DISABLED, jobs: UNKNOWN }],
+    ['a cron job that may not run when its author meant it to', { providers: [Odd] }, DISABLED],
   ])('%s', async (_what, root, options = {}, variables = {}) => {
-    const { env } = process;
-    process.env = { ...env, ...variables };
-    try {
-      const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory', ...options });
-      await using started = await startApplication({ ...root, imports: [module] });
-      expect(started.logger.lines.filter((line) => /^(log: found|warn)/.test(line))).toMatchSnapshot();
-    } finally {
-      process.env = env;
-    }
+    jest.replaceProperty(process, 'env', { ...process.env, ...variables });
+    await using started = await startRunning(root, options);
+    expect(started.logger.lines.filter((line) => /^(log: found|log: odd|warn)/.test(line))).toMatchSnapshot();
   });
-});
-
-it('the log says which cron job may not run when its author meant it to', async () => {
-  class Reports {
-    @Cron('* 43 * * * *', { name: 'report' })
-    write(): void {}
-  }
-  await using application = await startDisabled({ providers: [Reports] });
-  expect(application.logger.lines).toContainEqual(
-    expect.stringMatching(/report .* runs every second while 43 matches/),
-  );
 });
