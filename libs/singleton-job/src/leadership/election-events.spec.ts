@@ -3,7 +3,7 @@ import { type Notify } from '../base/events/events.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { ElectionEvents } from './election-events.js';
 import { Outages } from './outages.js';
-import { type Pause } from './record.js';
+import { ABSENT, type Pause } from './record.js';
 import { StoreView } from './store-view.js';
 
 function eventsTo(notify: Notify): ElectionEvents {
@@ -29,6 +29,14 @@ describe('A pause of time 7', () => {
   const shown = { scope: 'job', pausedAt: new Date(7) };
   const paused = (rest: object = {}) => ['jobPaused', { job: 'tick', ...shown, ...rest }];
   const resumed = (reason: string) => ['jobResumed', { job: 'tick', ...shown, reason }];
+
+  it('goes on while its record cannot be read', () => {
+    const reported: unknown[] = [];
+    const events = eventsTo((event, payload) => reported.push([event, payload]));
+    events.pause('job', { revision: 7, value: {} }, { at: 7 });
+    events.pause('job', { ...ABSENT, isUnreadable: true }, undefined);
+    expect(reported).toEqual([paused()]);
+  });
 
   it.each<[string, Pause | undefined, number, readonly unknown[]]>([
     ['is lost where the record is not newer', undefined, 7, [resumed('data-lost')]],

@@ -15,7 +15,6 @@ const once = interval(3_600_000);
 const explode = (): never => {
   throw new Error('looked at');
 };
-type Step = 'pause' | 'resume' | 'corrupt' | 'repair' | 'cut' | 'heal' | 'keep' | 'go back' | 'lose';
 
 const replicas = useReplicas();
 
@@ -32,47 +31,6 @@ describe('A follower', () => {
     await Promise.all([b.registry.stepDown('tick'), replicas.clock.advance(3_000)]);
     expect(a.observer.of('leaderChanged')).toEqual([{ job: 'tick', leader: 'b' }]);
     expect(b.observer.of('leaderChanged').map(({ leader }) => leader)).toEqual(['a', 'a']);
-  });
-
-  const [BEGIN, END, LOST] = ['paused', 'resumed: resumed', 'resumed: data-lost'];
-
-  it.each<[string, readonly Step[], readonly string[]]>([
-    ['and of neither while the record cannot be read', ['pause', 'corrupt', 'repair', 'resume'], [BEGIN, END]],
-    ['also if both lie between two looks', ['pause', 'cut', 'resume', 'pause', 'heal'], [BEGIN, END, BEGIN]],
-    [
-      'and of none that an old record shows',
-      ['pause', 'keep', 'resume', 'pause', 'go back'],
-      [BEGIN, END, BEGIN, BEGIN],
-    ],
-    ['and once of its loss with all data', ['pause', 'resume', 'pause', 'lose'], [BEGIN, END, BEGIN, LOST]],
-    ['and once of one that is repeated after a restart of the store', ['pause', 'keep', 'go back', 'pause'], [BEGIN]],
-  ])('tells of a pause and its end, %s', async (_, steps, told) => {
-    const resting = job({ schedule: once });
-    const [a, b] = [replicas.start('a', [resting]), replicas.start('b', [resting])];
-    const { server } = replicas;
-    let kept = server.snapshot();
-    const actions: Record<Step, () => unknown> = {
-      pause: () => a.registry.pause('tick'),
-      resume: () => a.registry.resume('tick'),
-      corrupt: server.corrupt.bind(server, 'tick:job'),
-      repair: server.repair.bind(server, 'tick:job'),
-      cut: b.store.partition.bind(b.store),
-      heal: b.store.heal.bind(b.store),
-      keep: () => (kept = server.snapshot()),
-      'go back': () => {
-        server.restart(kept);
-      },
-      lose: server.loseData.bind(server, undefined),
-    };
-    for (const step of steps) {
-      void actions[step]();
-      await replicas.clock.advance(20_000);
-    }
-    const pauses = b.observer.events.flatMap(({ event, payload }) => {
-      if (event === 'jobResumed') return `resumed: ${payload.reason}`;
-      return event === 'jobPaused' ? 'paused' : [];
-    });
-    expect(pauses).toEqual(told);
   });
 });
 
