@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type RedisStore } from '../../libs/singleton-job/src/store/redis/redis-store.js';
-import { A, until, NAME, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
+import { A, until, NAME } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { oneForAll } from '../support/use-redis.js';
 import { RedisFixture, VERSIONS } from './redis-fixture.js';
 import { isListening, type OpenStore } from './reporting-store.js';
@@ -40,8 +40,7 @@ const user = async (name: string, ...rules: string[]): Promise<string> => {
 };
 
 /** Everything that a store sends, and every error and warning that came of it. */
-async function problemsOf({ store, events, warnings }: OpenStore<RedisStore>): Promise<string[]> {
-  const replica = new SuiteClient(store);
+async function problemsOf({ store, replica, events, warnings }: OpenStore<RedisStore>): Promise<string[]> {
   const errors: unknown[] = [];
   const note = (error: unknown): unknown => errors.push(error);
   const synced = await replica.sync({ grant: [A], read: [NAME] }).catch(note);
@@ -71,8 +70,7 @@ describe('what Redis permits', () => {
 
   it('may lack the channel: nothing else fails, and the store listens while it may', async () => {
     const opened = fixture().begin({ connection: await user('mute', '~*', 'resetchannels', '+@all') });
-    const { store, events, warnings } = opened;
-    const replica = new SuiteClient(store);
+    const { store, replica, events, warnings } = opened;
     await until('the store warns', () => warnings.at(0));
     await replica.sync({ grant: [A] });
     await replica.put();
@@ -87,13 +85,12 @@ describe('what Redis permits', () => {
   });
 
   it('may lack GET alone: a record that cannot be looked at is not an absent one', async () => {
-    const { store } = await fixture().connect({ connection: await user('half', '~*', '&*', '+@all', '-get') });
-    await expect(new SuiteClient(store).read(NAME)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+    const { replica } = await fixture().connect({ connection: await user('half', '~*', '&*', '+@all', '-get') });
+    await expect(replica.read(NAME)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
   });
 
   it('may be taken and given back while a store is connected', async () => {
-    const { store, events } = await fixture().connect({ connection: await user('changing', '~*', '&*', '+@all') });
-    const replica = new SuiteClient(store);
+    const { replica, events } = await fixture().connect({ connection: await user('changing', '~*', '&*', '+@all') });
     await replica.sync({ grant: [A] });
     await user('changing', '-eval');
     await expect(replica.sync()).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
@@ -110,7 +107,7 @@ describe.each(VERSIONS)('a password, with %s,', (_, Client) => {
     const url = await user('late', 'resetpass', '>other', '~*', '&*', '+@all');
     const opened = fixture().begin({ connection: client(url) });
     const error = { code: 'STORE_MISCONFIGURED', wasSent: false };
-    await expect(new SuiteClient(opened.store).sync()).rejects.toMatchObject(error);
+    await expect(opened.replica.sync()).rejects.toMatchObject(error);
     await until('another attempt', () => opened.disconnected.at(2));
     expect(opened.disconnected).toEqual(opened.disconnected.map(() => expect.objectContaining(error)));
     await user('late', 'resetpass', '>secret');
@@ -136,6 +133,6 @@ describe.each(VERSIONS)('a password, with %s,', (_, Client) => {
     await fixture().raw.call('CLIENT', 'KILL', 'USER', 'rotated');
     await isListening(opened);
     expect(opened.disconnected.map(({ code }) => code)).toEqual(['STORE_UNREACHABLE']);
-    await new SuiteClient(opened.store).sync({ grant: [A] });
+    await opened.replica.sync({ grant: [A] });
   });
 });

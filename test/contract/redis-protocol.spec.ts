@@ -6,11 +6,12 @@ import {
   until,
   LONG_MS,
   NAME,
-  SuiteClient,
+  type SuiteClient,
 } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { monitored } from '../../tools/servers/monitor.js';
 import { oneForAll } from '../support/use-redis.js';
 import { RedisFixture } from './redis-fixture.js';
+import { saying } from './reporting-store.js';
 
 const LEASES = '{myapp}:leases';
 const RECORD = `{myapp}:${NAME}`;
@@ -19,7 +20,7 @@ const fixture = oneForAll(() => RedisFixture.start());
 let a: SuiteClient;
 
 beforeAll(async () => {
-  a = new SuiteClient((await fixture().connect()).store);
+  a = (await fixture().connect()).replica;
 });
 
 beforeEach(async () => {
@@ -108,9 +109,9 @@ describe('what Redis sees', () => {
 
   it('is one connection for requests, and one for hints where the store subscribes', async () => {
     await Promise.all(Array.from({ length: 50 }, () => a.sync()));
-    const { store, events } = fixture().begin({ subscribes: false });
+    const { store, replica, events } = fixture().begin({ subscribes: false });
     await until('it is connected', () => events.at(0));
-    await new SuiteClient(store).sync({ grant: [A] });
+    await replica.sync({ grant: [A] });
     const roles = (await fixture().connections()).map(({ isSubscriber }) => isSubscriber);
     expect(roles.sort()).toEqual([false, false, true]);
     await store.close();
@@ -160,10 +161,7 @@ describe('a key that another program uses', () => {
 
   it('for the leases is reported with its name', async () => {
     await fixture().raw.set(LEASES, 'of another program');
-    const error = {
-      code: 'STORE_MISCONFIGURED',
-      message: expect.stringContaining(`the key '${LEASES}'`),
-    };
+    const error = saying('STORE_MISCONFIGURED', `the key '${LEASES}'`);
     await expect(a.sync()).rejects.toMatchObject(error);
     await expect(a.store.compareAndSet({ incarnation: '', until: 0, writes: [] })).rejects.toMatchObject(error);
   });
@@ -213,10 +211,7 @@ describe('a server that refuses writes', () => {
   it.each(requests)('because it is a copy, refuses %s, and the client connects anew', async (_, send) => {
     const before = new Set((await fixture().connections()).map(({ id }) => id));
     await fixture().raw.replicaof('127.0.0.1', 1);
-    await expect(send()).rejects.toMatchObject({
-      code: 'STORE_UNREACHABLE',
-      message: expect.stringContaining('READONLY'),
-    });
+    await expect(send()).rejects.toMatchObject(saying('STORE_UNREACHABLE', 'READONLY'));
     await fixture().raw.replicaof('NO', 'ONE');
     await until('it answers', () => send().then(() => true));
     // also for hints: a name may lead to another server now
@@ -233,8 +228,7 @@ describe('a user who may not see the server', () => {
       lazyConnect: true,
       enableReadyCheck: false,
     });
-    const { store, warnings } = await fixture().connect({ connection: client });
-    const blind = new SuiteClient(store);
+    const { replica: blind, warnings } = await fixture().connect({ connection: client });
     const { time, incarnation } = await blind.sync({ isNewcomer: true, grant: [B] });
     expect(incarnation).toEqual({ id: `/${String(time)}`, since: time, isFirst: true });
     const record = await blind.put();
@@ -262,8 +256,7 @@ describe('a Redis that may evict keys', () => {
     await fixture().raw.config('SET', 'maxmemory-policy', policy);
     const { warnings } = await fixture().connect();
     await until('the store warns', () => warnings.at(0));
-    const message = expect.stringContaining(`its maxmemory-policy is ${policy}`);
-    expect(warnings).toEqual([{ code: 'EVICTION_POSSIBLE', message }]);
+    expect(warnings).toEqual([saying('EVICTION_POSSIBLE', `its maxmemory-policy is ${policy}`)]);
   });
 
   it('of those that expire evicts records of locks, but no record of a job and no lease', async () => {

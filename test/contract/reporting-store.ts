@@ -1,17 +1,18 @@
+import { expect } from '@jest/globals';
 import { asStoreError, type StoreError } from '../../libs/singleton-job/src/base/errors/store.error.js';
 import { type Store } from '../../libs/singleton-job/src/store/store.js';
-import { until } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
+import { SuiteClient, until } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 
 /** A store that has begun to connect, and what it reported. */
 export interface OpenStore<S extends Store = Store> {
   readonly store: S;
+  /** Short forms of its requests. */
+  readonly replica: SuiteClient;
   readonly events: string[];
+  readonly hints: (readonly string[] | '*')[];
   readonly disconnected: StoreError[];
   readonly warnings: { readonly code: string; readonly message: string }[];
 }
-
-/** A sync that only reads. */
-export const READS = { isNewcomer: true, renew: [], grant: [], revoke: [], read: [] };
 
 const opened = new Set<Store>();
 
@@ -23,7 +24,8 @@ export async function closeOpened(): Promise<void> {
 
 export function open<S extends Store>(store: S): OpenStore<S> {
   opened.add(store);
-  const reported: OpenStore<S> = { store, events: [], disconnected: [], warnings: [] };
+  const replica = new SuiteClient(store);
+  const reported: OpenStore<S> = { store, replica, events: [], hints: [], disconnected: [], warnings: [] };
   store.addListener({
     connected: () => reported.events.push('connected'),
     disconnected: (error) => {
@@ -31,10 +33,17 @@ export function open<S extends Store>(store: S): OpenStore<S> {
       reported.disconnected.push(asStoreError(error));
     },
     listening: (isListening) => reported.events.push(isListening ? 'listening' : 'not listening'),
+    hint: (names) => reported.hints.push(names),
     warning: (warning) => reported.warnings.push(warning),
   });
   store.open();
   return reported;
+}
+
+/** What matches an error or a warning with this code, whose message contains this text or matches it. */
+export function saying(code: string, text: string | RegExp): { readonly code: string; readonly message: unknown } {
+  const message = typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text);
+  return { code, message };
 }
 
 /** Resolves when the store is connected, and its last word is that it listens. */

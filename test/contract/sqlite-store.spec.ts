@@ -25,11 +25,11 @@ import {
 } from '../../libs/singleton-job/src/store/sqlite/sqlite-file.js';
 import { SqliteStore, type SqliteStoreOptions } from '../../libs/singleton-job/src/store/sqlite/sqlite-store.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
-import { A, NAME, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
+import { A, B, NAME } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { until } from '../../tools/replicas/until.js';
 import { hammer } from './hammer.js';
-import { closeOpened, isListening, open, type OpenStore, READS } from './reporting-store.js';
-import { setBackClock } from './set-back-clock.js';
+import { closeOpened, isListening, open, type OpenStore, saying } from './reporting-store.js';
+import { SlowClock } from './slow-clock.js';
 
 /** Windows deletes no file that is open. */
 const itDeletes = process.platform === 'win32' ? it.skip : it;
@@ -44,14 +44,11 @@ afterAll(() => {
 });
 
 const newFile = () => join(folder, `${randomUUID()}.db`);
-const newStore = (file: string, projectName = 'shop') => new SqliteStore({ connection: `sqlite:${file}`, projectName });
+const newStore = (file: string, options: Partial<SqliteStoreOptions> = {}) =>
+  new SqliteStore({ connection: `sqlite:${file}`, projectName: 'shop', ...options });
 
-let setBackMs = 0;
-class SetBackStore extends SqliteStore {
-  protected override async newSession(...args: Parameters<SqliteStore['newSession']>): Promise<SqliteFile> {
-    return setBackClock(await super.newSession(...args), () => setBackMs);
-  }
-}
+/** The file as another program of this process opens it. */
+const openHere = async (file: string) => new (await loadSqlite())(file);
 
 describeStore(
   { describe, it },
@@ -59,24 +56,23 @@ describeStore(
     name: 'the SQLite store',
     makeFixture: () => {
       const file = newFile();
+      const clock = new SlowClock();
       return {
-        newStore: () => new SetBackStore({ connection: `sqlite:${file}`, projectName: 'shop' }),
-        newStoreOfOtherProject: () => newStore(file, 'other'),
+        newStore: () => clock.of(newStore(file)),
+        newStoreOfOtherProject: () => newStore(file, { projectName: 'other' }),
         restart: async () => {
-          const database = new (await loadSqlite())(file);
+          const database = await openHere(file);
           database.exec(`PRAGMA user_version = ${String(randomInt(1, 2 ** 31))}`);
           database.close();
         },
         loseData: async () => {
-          const Database = await loadSqlite();
-          const database = new Database(file);
+          const database = await openHere(file);
           database.exec('PRAGMA busy_timeout = 1000');
           const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
           for (const { name } of tables) database.exec(`DELETE FROM ${String(name)}`);
           database.close();
         },
-        setClockBack: (ms) => Promise.resolve(void (setBackMs = ms)),
-        end: () => Promise.resolve(void (setBackMs = 0)),
+        setClockBack: (ms) => clock.setBack(ms),
       };
     },
   },
@@ -113,15 +109,14 @@ async function openElsewhere(file: string) {
   return { exec, [Symbol.asyncDispose]: end };
 }
 
-/** A store that is open, with the hints that it passes on. */
-async function listen(file: string, options: Partial<SqliteStoreOptions> = {}) {
-  const store = new SqliteStore({ connection: `sqlite:${file}`, projectName: 'shop', ...options });
-  const hints: unknown[] = [];
-  store.addListener({ hint: (names) => hints.push(names) });
-  const opened = open(store);
+/** A store that is connected and listens. */
+async function listen(file: string): Promise<OpenStore<SqliteStore>> {
+  const opened = open(newStore(file));
   await isListening(opened);
-  return { ...opened, hints };
+  return opened;
 }
+
+const isAnswered = ({ replica }: OpenStore) => replica.sync({ grant: [A] }).then(Boolean, () => false);
 
 describe('SQLite', () => {
   afterEach(closeOpened);
@@ -139,8 +134,8 @@ describe('SQLite', () => {
     await a.store.publish(['x:job', 'y:job']);
     // a file that is not watched is looked at once a second
     await until('the hint arrives', () => b.hints.length > 0, { withinMs: 900 });
-    for (let i = 0; i < 5; i++) await a.store.sync({ ...READS, grant: ['a.1@10000'] });
-    const other = new (await loadSqlite())(file);
+    for (let i = 0; i < 5; i++) await a.replica.sync({ grant: [A] });
+    const other = await openHere(file);
     // a hint, and another one over it
     other.exec("UPDATE singleton_job_records SET revision = revision + 2 WHERE name = 'hint'");
     await until('the next one arrives', () => b.hints.length > 1);
@@ -156,50 +151,46 @@ describe('SQLite', () => {
         super(`${path}.elsewhere`);
       }
     }
-    const { store, warnings, disconnected } = open(storeOn(Elsewhere));
-    const hints: unknown[] = [];
-    store.addListener({ hint: (names) => hints.push(names) });
+    const { store, hints, warnings, disconnected } = open(storeOn(Elsewhere));
     await store.publish(['x:job']);
     await until('the hint arrives', () => hints.length > 0, { withinMs: 1_500 });
-    const message = expect.stringContaining('ENOENT') as unknown;
-    expect(warnings).toContainEqual({ code: 'HINTS_NOT_DELIVERED', message });
+    expect(warnings).toContainEqual(saying('HINTS_NOT_DELIVERED', 'ENOENT'));
     expect(disconnected).toEqual([]);
   });
 
   it('never waits for a file that another process has locked, and answers when it is free', async () => {
     const file = newFile();
-    const { store, disconnected } = await listen(file);
-    const Database = await loadSqlite();
-    const other = new Database(file);
+    const { replica, disconnected } = await listen(file);
+    const other = await openHere(file);
     other.exec('BEGIN IMMEDIATE');
-    const late = store.sync(READS);
+    const late = replica.sync();
     const startedAt = performance.now();
     await delay(20);
     expect(performance.now() - startedAt).toBeLessThan(1_000);
     other.exec('ROLLBACK');
     await expect(late).resolves.toMatchObject({ records: [] });
     other.exec('BEGIN IMMEDIATE');
-    await expect(store.sync(READS)).rejects.toThrow(`Another process keeps ${file} locked: end its transaction`);
+    await expect(replica.sync()).rejects.toThrow(`Another process keeps ${file} locked: end its transaction`);
     expect(disconnected).toEqual([]);
     other.close();
   });
 
   it('loses records that may be forgotten, as others are written', async () => {
     const file = newFile();
-    const a = new SuiteClient((await listen(file)).store);
-    await a.sync({ isNewcomer: true, grant: [A] });
+    const { replica: a } = await listen(file);
+    await a.sync({ grant: [A] });
     await a.put('{}', undefined, { name: 'order-1:lock', forgetAfterMs: 1 });
     await delay(5);
     await a.put('{}', undefined, { name: 'order-2:lock', forgetAfterMs: 60_000 });
-    const database = new (await loadSqlite())(file);
+    const database = await openHere(file);
     expect(database.prepare('SELECT name FROM singleton_job_records').all()).toEqual([{ name: 'order-2:lock' }]);
     database.close();
   });
 
   it('answers about other records when one has a revision that is no number of JavaScript', async () => {
     const file = newFile();
-    const a = new SuiteClient((await listen(file)).store);
-    await a.sync({ isNewcomer: true, grant: [A] });
+    const { replica: a } = await listen(file);
+    await a.sync({ grant: [A] });
     const [, good] = [await a.put(), await a.put('{}', undefined, { name: 'good:job' })];
     await using other = await openElsewhere(file);
     await other.exec(`UPDATE singleton_job_records SET revision = ~(1 << 63) WHERE name = '${NAME}'`);
@@ -211,8 +202,8 @@ describe('SQLite', () => {
 
   it('has no transaction open while anything else happens in the process', async () => {
     const file = newFile();
-    const { store } = await listen(file);
-    const other = new (await loadSqlite())(file);
+    const { replica } = await listen(file);
+    const other = await openHere(file);
     let wasLocked = false;
     const look = () => {
       try {
@@ -221,7 +212,7 @@ describe('SQLite', () => {
         wasLocked = true;
       }
     };
-    const answers = [store.sync({ ...READS, grant: ['a.1@10000'] }), store.sync(READS)];
+    const answers = [replica.sync({ grant: [A] }), replica.sync()];
     const turns = setInterval(look);
     await answers[0];
     // what follows from the first answer may block
@@ -238,15 +229,14 @@ describe('SQLite', () => {
   itDeletes('takes a file that is deleted or replaced for another server', async () => {
     const file = newFile();
     const opened = await listen(file);
-    const grant = (isNewcomer: boolean) => opened.store.sync({ ...READS, isNewcomer, grant: ['a.1@10000'] });
-    const first = await grant(true);
+    const { replica } = opened;
+    const first = await replica.sync({ isNewcomer: true, grant: [A] });
     copyFileSync(file, `${file}.old`);
     renameSync(`${file}.old`, file);
-    await expect(grant(false)).rejects.toThrow(
-      `SQLite did not answer 'sync': the file ${file} was deleted or replaced`,
-    );
+    const message = `SQLite did not answer 'sync': the file ${file} was deleted or replaced`;
+    await expect(replica.sync({ grant: [A] })).rejects.toThrow(message);
     await isListening(opened);
-    const second = await grant(false);
+    const second = await replica.sync({ grant: [A] });
     expect(second.incarnation.isFirst).toBe(false);
     expect(second.incarnation.id).not.toBe(first.incarnation.id);
   });
@@ -256,31 +246,29 @@ describe('SQLite', () => {
     async (ends) => {
       const file = newFile();
       // as the heartbeat thread has it
-      const idle = open(new SqliteStore({ connection: `sqlite:${file}`, projectName: 'shop', subscribes: false }));
-      const { store } = await listen(file);
-      await idle.store.sync(READS);
+      const idle = open(newStore(file, { subscribes: false }));
+      const { replica } = await listen(file);
+      await idle.replica.sync();
       for (const end of ends) rmSync(file + end);
-      await expect(store.sync(READS)).rejects.toThrow(`the file ${file}${ends[0]} was deleted or replaced. Let no`);
-      const seen = () => store.sync(READS).catch(() => undefined);
-      await until('it is connected', async () => (await seen()) !== undefined);
+      await expect(replica.sync()).rejects.toThrow(`the file ${file}${ends[0]} was deleted or replaced. Let no`);
+      await until('it is connected', () => replica.sync().then(Boolean, () => false));
       await using other = await openElsewhere(file);
       const endsAt = String(Date.now() + 10_000);
       await other.exec(`INSERT INTO singleton_job_leases VALUES ('shop', 'c.1@10000', ${endsAt})`);
-      expect([...((await seen())?.leases.keys() ?? [])]).toEqual(['c.1@10000']);
+      expect(await replica.leases()).toEqual(['c.1@10000']);
     },
   );
 
   itDeletes('takes the older data that is left after a loss of -wal for another server', async () => {
     const file = newFile();
-    const a = new SuiteClient((await listen(file)).store);
+    const { replica: a } = await listen(file);
     const { incarnation: before } = await a.sync({ isNewcomer: true, grant: [A] });
     const old = await a.put('"old"');
     await using other = await openElsewhere(file);
     await other.exec('PRAGMA wal_checkpoint');
     await a.put('"new"', old);
     for (const end of ['-wal', '-shm']) rmSync(file + end);
-    const seen = () => a.sync({ renew: [A], read: [NAME] }).catch(() => undefined);
-    await until('it answers', async () => (await seen()) !== undefined);
+    await until('it answers', () => a.sync({ renew: [A] }).then(Boolean, () => false));
     const { incarnation, records } = await a.sync({ renew: [A], read: [NAME] });
     expect(records).toEqual([old]);
     expect([incarnation.id === before.id, incarnation.isFirst]).toEqual([false, false]);
@@ -288,8 +276,7 @@ describe('SQLite', () => {
 
   it.each(['nothing', 'a record'])('goes on after a checkpoint that empties -wal, and %s in it', async (written) => {
     const file = newFile();
-    const { store, disconnected } = await listen(file);
-    const a = new SuiteClient(store);
+    const { replica: a, disconnected } = await listen(file);
     const { incarnation: before } = await a.sync({ isNewcomer: true, grant: [A] });
     const old = await a.put('"old"');
     await using other = await openElsewhere(file);
@@ -302,12 +289,10 @@ describe('SQLite', () => {
 
   itDeletes('answers again after -wal was made empty, also beside an idle session', async () => {
     const file = newFile();
-    const idle = open(new SqliteStore({ connection: `sqlite:${file}`, projectName: 'shop', subscribes: false }));
+    const idle = open(newStore(file, { subscribes: false }));
     const stores = [await listen(file), await listen(file)];
-    await idle.store.sync(READS);
+    await idle.replica.sync();
     truncateSync(`${file}-wal`);
-    const isAnswered = ({ store }: OpenStore) =>
-      store.sync({ ...READS, grant: ['a.1@10000'] }).then(Boolean, () => false);
     await until('both notice it', async () => {
       await Promise.all(stores.map(isAnswered));
       return stores.every(({ disconnected }) => disconnected.length > 0);
@@ -320,7 +305,7 @@ describe('SQLite', () => {
     async (ends) => {
       const file = newFile();
       await (await listen(file)).store.close();
-      const old = new (await loadSqlite())(file);
+      const old = await openHere(file);
       old.exec('BEGIN IMMEDIATE');
       const a = open(newStore(file));
       await delay(50);
@@ -331,8 +316,8 @@ describe('SQLite', () => {
       await isListening(a);
       // an attempt that meets the files while they are made anew fails as well
       expect([...new Set(a.events)]).toEqual(['disconnected', 'connected', 'listening']);
-      const { incarnation } = await b.store.sync({ ...READS, grant: ['b.1@10000'] });
-      await expect(a.store.sync(READS)).resolves.toMatchObject({ incarnation });
+      const { incarnation } = await b.replica.sync({ grant: [B] });
+      await expect(a.replica.sync()).resolves.toMatchObject({ incarnation });
     },
   );
 
@@ -352,8 +337,9 @@ describe('SQLite', () => {
 
   it('passes on the next hint after a wipe, and makes tables again that another program has dropped', async () => {
     const file = newFile();
-    const { store, hints, events } = await listen(file);
-    const other = new (await loadSqlite())(file);
+    const opened = await listen(file);
+    const { store, hints, events } = opened;
+    const other = await openHere(file);
     await store.publish(['x:job']);
     await until('the hint arrives', () => hints.length === 1);
     other.exec('DELETE FROM singleton_job_records');
@@ -365,7 +351,7 @@ describe('SQLite', () => {
 
     for (const table of ['leases', 'incarnations', 'records']) other.exec(`DROP TABLE singleton_job_${table}`);
     other.close();
-    await until('it answers', () => store.sync(READS).then(Boolean, () => false));
+    await until('it answers', () => isAnswered(opened));
     expect(events).toContain('disconnected');
   });
 
@@ -395,10 +381,10 @@ describe('SQLite', () => {
 
   it('refuses a file with tables of another program, and leaves it as it is', async () => {
     const file = newFile();
-    const other = new (await loadSqlite())(file);
+    const other = await openHere(file);
     other.exec('CREATE TABLE orders (id INTEGER)');
-    const { store } = open(newStore(file));
-    await expect(store.sync(READS)).rejects.toMatchObject({
+    const { replica } = open(newStore(file));
+    await expect(replica.sync()).rejects.toMatchObject({
       code: 'STORE_MISCONFIGURED',
       message: `${file} has tables of another program, such as 'orders': name a file of its own in connection, and start anew`,
     });
@@ -409,11 +395,11 @@ describe('SQLite', () => {
 
   it('leaves a file in which another program makes a table, and closes it no more than it opens it again', async () => {
     const file = newFile();
-    const { store, disconnected } = await listen(file);
+    const { replica, disconnected } = await listen(file);
     await using other = await openElsewhere(file);
     await other.exec('CREATE TABLE orders (id INTEGER)');
     // not one write more
-    await expect(store.sync({ ...READS, grant: ['a.1@10000'] })).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+    await expect(replica.sync({ grant: [A] })).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     await until('it has tried again', () => disconnected.length > 2, { withinMs: 3_000 });
     expect(new Set(disconnected.map(({ code }) => code))).toEqual(new Set(['STORE_MISCONFIGURED']));
     const times = await openFiles();
@@ -426,8 +412,8 @@ describe('SQLite', () => {
     ['a folder without rights', '/proc/jobs.db', /Name a folder that exists and in which this process may write/],
     ['a file of another kind', import.meta.filename, /Name a file of SQLite in connection/],
   ])('says what to do about %s', async (_what, file, fix) => {
-    const { store, disconnected } = open(newStore(file));
-    await expect(store.sync(READS)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+    const { replica, disconnected } = open(newStore(file));
+    await expect(replica.sync()).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     expect(disconnected[0]?.message).toMatch(fix);
   });
 
@@ -443,10 +429,10 @@ describe('SQLite', () => {
     const opened = open(storeOn(Damaged));
     await isListening(opened);
     isDamaged = true;
-    await expect(opened.store.sync(READS)).rejects.toThrow('damaged');
+    await expect(opened.replica.sync()).rejects.toThrow('damaged');
     isDamaged = false;
     expect(opened.disconnected).toHaveLength(1);
-    await until('it answers', () => opened.store.sync(READS).then(Boolean, () => false));
+    await until('it answers', () => isAnswered(opened));
   });
 
   it('says what to do about a full disk, also at the first write of a record', async () => {
@@ -456,11 +442,9 @@ describe('SQLite', () => {
         throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
       }
     }
-    const { store } = open(storeOn(Full));
-    const { incarnation, time } = await store.sync({ ...READS, grant: ['a.1@10000'] });
-    const writes = [{ name: 'a:job', ifRevision: 0, value: '{}' }];
-    const request = { incarnation: incarnation.id, until: time + 10_000, writes };
-    await expect(store.compareAndSet(request)).rejects.toThrow(/Free space on the disk/);
+    const { replica } = open(storeOn(Full));
+    await replica.sync({ grant: [A] });
+    await expect(replica.write()).rejects.toThrow(/Free space on the disk/);
   });
 
   it('says what to do about a disk without shared memory', async () => {
@@ -470,7 +454,7 @@ describe('SQLite', () => {
         throw Object.assign(new Error('disk I/O error'), { errcode: 5386 });
       }
     }
-    const { store } = open(storeOn(Unshared));
-    await expect(store.sync(READS)).rejects.toThrow(/name a file on a local disk/);
+    const { replica } = open(storeOn(Unshared));
+    await expect(replica.sync()).rejects.toThrow(/name a file on a local disk/);
   });
 });

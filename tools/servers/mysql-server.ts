@@ -44,7 +44,7 @@ export class MysqlServer extends OwnServer {
     for (const path of [dir, server.#data]) if (NOBODY.uid !== undefined) chownSync(path, NOBODY.uid, NOBODY.gid);
     await server.#fill();
     await server.up();
-    await using connection = await createConnection(server.#urlOf('root'));
+    await using connection = await createConnection(server.urlOf('root', ''));
     await connection.query('CREATE DATABASE shop');
     return server;
   }
@@ -56,13 +56,9 @@ export class MysqlServer extends OwnServer {
     return this.urlOf('root');
   }
 
-  /** The URL for another user, who needs no password. */
-  urlOf(user: string): string {
-    return `${this.#urlOf(user)}/shop`;
-  }
-
-  #urlOf(user: string): string {
-    return `mysql://${user}@127.0.0.1:${String(this.port)}`;
+  /** The URL for another user, who needs no password, or another database. */
+  urlOf(user: string, database = 'shop'): string {
+    return `mysql://${user}@127.0.0.1:${String(this.port)}/${database}`;
   }
 
   get #data(): string {
@@ -97,7 +93,7 @@ export class MysqlServer extends OwnServer {
 
   protected override async isAnswering(): Promise<boolean> {
     try {
-      const connection = await createConnection({ uri: this.#urlOf('root'), connectTimeout: 500 });
+      const connection = await createConnection({ uri: this.urlOf('root', ''), connectTimeout: 500 });
       connection.on('error', () => undefined);
       await connection.end();
       return true;
