@@ -1,28 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { WorkerProcess } from '../../tools/replicas/worker-process.js';
 import { Workers } from '../../tools/replicas/workers.js';
 import { type OwnServer } from '../../tools/servers/own-server.js';
 import { SERVERS } from '../../tools/servers/servers.js';
-import { joinPrograms } from '../../tools/workspace/join-programs.js';
-import { ROOT } from '../../tools/workspace/paths.js';
+import { joinedPrograms } from '../support/joined-programs.js';
 import { startApplication } from '../support/nest-application.js';
+import { oneForAll } from '../support/use-redis.js';
 import { SingletonJobModule, SingletonJobRegistry } from 'nestjs-singleton-job';
 
 /** Of the program. */
 const OPTIONS = { projectName: 'triggers', lockExpiry: '4s' } as const;
 
+const fileOf = joinedPrograms({ program: 'test/support/triggered-application.ts' });
+
 describe.each([
   ['Redis', SERVERS.redis],
   ['MariaDB', SERVERS.mysql],
 ])('Three processes on %s', (_, startServer) => {
-  let folder: string;
-  let server: OwnServer;
+  const server = oneForAll<OwnServer>(startServer);
   let processes: Workers;
 
   const start = (node: string) =>
-    new WorkerProcess(node, { NODE: node, CONNECTION: server.url }, { program: join(folder, 'program.js') });
+    new WorkerProcess(node, { NODE: node, CONNECTION: server().url }, { program: fileOf('program') });
   const started = (name: string) =>
     processes.events.filter(({ event, payload }) => event === 'runStarted' && payload?.job === name);
   const leaderOf = (name: string) => {
@@ -33,22 +32,12 @@ describe.each([
   };
 
   beforeAll(async () => {
-    // the program finds its packages from there
-    const cache = join(ROOT, '.cache');
-    await mkdir(cache, { recursive: true });
-    folder = await mkdtemp(join(cache, 'triggers-'));
-    const entryPoints = { program: join(ROOT, 'test/support/triggered-application.ts') };
-    [server] = await Promise.all([startServer(), joinPrograms({ entryPoints, outdir: folder })]);
     processes = Workers.of(...['a', 'b', 'c'].map(start));
     const isLed = () => ['warm-up', 'report'].every((name) => leaderOf(name) !== undefined);
     await processes.until('both jobs are led', isLed);
   });
 
-  afterAll(async () => {
-    await processes.kill();
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => processes.kill());
 
   it('run a job of @Once once, also when its leader is killed', async () => {
     await processes.until('it runs', () => started('warm-up').length > 0);
@@ -64,7 +53,7 @@ describe.each([
     await processes.until('it is led', () => leaderOf('report') !== undefined);
     const leader = leaderOf('report');
     const registration = { name: 'report', schedule: { cron: '0 0 1 1 *' }, run: () => undefined } as const;
-    const options = { ...OPTIONS, connection: server.url, enabled: false };
+    const options = { ...OPTIONS, connection: server().url, enabled: false };
     await using script = await startApplication({ imports: [SingletonJobModule.forRoot(options)] });
     const jobs = script.app.get(SingletonJobRegistry);
     jobs.register(registration);
