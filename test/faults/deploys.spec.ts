@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { brokenFences, overlaps } from '../../tools/replicas/history.js';
+import { violations } from '../../tools/replicas/history.js';
 import { WorkerProcess } from '../../tools/replicas/worker-process.js';
 import { JOBS, QUICK, Workers } from '../../tools/replicas/workers.js';
 import { type Counts, footprint, grown } from '../support/footprint.js';
@@ -63,11 +63,7 @@ describe(`${String(MINUTES)} minutes with a deploy every ten seconds`, () => {
       await using workers = Workers.of(first);
 
       await workers.until('it has written a report', () => workers.eventsOf('daily-report', 'runSucceeded').length > 0);
-      const start = async (node: string) => {
-        const started = new WorkerProcess(node, variables);
-        workers.all.push(started);
-        await workers.until('the new one is ready', () => started.isReady);
-      };
+      const start = (node: string) => workers.add(new WorkerProcess(node, variables));
       await Promise.all([start('b'), start('c')]);
 
       const post = async (path: string) => (await fetch(`${first.url}/${path}`, { method: 'POST' })).text();
@@ -108,8 +104,7 @@ describe(`${String(MINUTES)} minutes with a deploy every ten seconds`, () => {
         .filter(({ payload }) => payload?.job === 'daily-report')
         .flatMap(({ event, payload = {}, node, atMs }) => reportsIn(event, payload, { node, atMs }));
       expect(unaccountedOccurrences(workers.runs('daily-report'), reports)).toEqual([]);
-      expect(overlaps(workers.runs())).toEqual([]);
-      expect(brokenFences(workers.runs())).toEqual([]);
+      expect(violations(workers.runs())).toEqual([]);
     },
     (MINUTES + 10) * 60_000,
   );

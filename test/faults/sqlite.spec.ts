@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { open } from 'node:fs/promises';
-import { brokenFences, overlaps } from '../../tools/replicas/history.js';
+import { violations } from '../../tools/replicas/history.js';
 import { WorkerProcess, type WorkerVariables } from '../../tools/replicas/worker-process.js';
 import { JOBS, LOCK_EXPIRY_MS, QUICK, Workers } from '../../tools/replicas/workers.js';
 import { SqliteServer } from '../../tools/servers/sqlite-server.js';
@@ -23,12 +23,7 @@ it('A leader whose process has ended its own locks on the file is still the only
   const execArgv = ['--import', `data:text/javascript,${encodeURIComponent(READ_FILES)}`];
   const leader = new WorkerProcess('a', variables, { execArgv });
   await using workers = Workers.of(leader);
-  const startWorker = async (node: string): Promise<WorkerProcess> => {
-    const worker = new WorkerProcess(node, variables);
-    workers.all.push(worker);
-    await workers.until(`${node} is ready`, () => worker.isReady);
-    return worker;
-  };
+  const startWorker = (node: string) => workers.add(new WorkerProcess(node, variables));
   await workers.until('the first one leads', () => JOBS.every((job) => workers.leadersOf(job).length === 1));
   const follower = await startWorker('b');
 
@@ -43,6 +38,5 @@ it('A leader whose process has ended its own locks on the file is still the only
   const restartedMs = Date.now();
   await workers.untilJobsGoOn(restartedMs + 2 * LOCK_EXPIRY_MS);
   for (const job of JOBS) expect(workers.leadersOf(job)).toHaveLength(1);
-  expect(overlaps(workers.runs())).toEqual([]);
-  expect(brokenFences(workers.runs())).toEqual([]);
+  expect(violations(workers.runs())).toEqual([]);
 });

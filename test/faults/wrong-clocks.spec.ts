@@ -26,18 +26,16 @@ class World implements AsyncDisposable {
   }
 
   /** A replica that has started. */
-  async replica(node: string, clock: Clock = {}): Promise<WorkerProcess> {
-    const replica = new WorkerProcess(node, {
+  replica(node: string, clock: Clock = {}): Promise<WorkerProcess> {
+    const variables = {
       ...QUICK,
       SINGLETON_JOB_CONNECTION: this.server.url,
       SINGLETON_JOB_PROJECT_NAME: 'clocks',
       SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: '*/2 * * * * *',
       DAILY_REPORT_TAKES: '1ms',
       ...clock,
-    });
-    this.workers.all.push(replica);
-    await this.workers.until('it is ready', () => replica.isReady);
-    return replica;
+    };
+    return this.workers.add(new WorkerProcess(node, variables));
   }
 
   async setClock(clock: Clock): Promise<void> {

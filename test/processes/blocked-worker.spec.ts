@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { overlaps } from '../../tools/replicas/history.js';
+import { violations } from '../../tools/replicas/history.js';
 import { until } from '../../tools/replicas/until.js';
 import { JOBS, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 import { SERVER_KINDS, SERVERS } from '../../tools/servers/servers.js';
@@ -36,7 +36,7 @@ it.concurrent.each(SERVER_KINDS)(
     expect(workers.events.filter(({ event }) => event === 'leadershipLost')).toEqual([]);
     for (const [index, job] of JOBS.entries())
       expect(new Set(workers.runs(job).map(({ node }) => node))).toEqual(new Set([leaders[index]?.node]));
-    expect(overlaps(workers.runs())).toEqual([]);
+    expect(violations(workers.runs())).toEqual([]);
     expect(await workers.stop()).toEqual([0, 1, 2].map(() => ({ code: 0, signal: null })));
   },
 );

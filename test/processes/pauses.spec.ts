@@ -4,6 +4,7 @@ import { type WorkerEvent, WorkerProcess } from '../../tools/replicas/worker-pro
 import { HEARTBEAT_INTERVAL_MS, JOBS, QUICK, Workers } from '../../tools/replicas/workers.js';
 import { type OwnServer } from '../../tools/servers/own-server.js';
 import { SERVERS } from '../../tools/servers/servers.js';
+import { oneForAll } from '../support/use-redis.js';
 
 /** What a busy machine may add to the promise. */
 const MARGIN_MS = 1_000;
@@ -12,16 +13,12 @@ describe.each([
   { name: 'Redis', start: SERVERS.redis },
   { name: 'MariaDB', start: SERVERS.mysql },
 ])('A pause of all jobs on $name', ({ start }) => {
-  let server: OwnServer;
+  const server = oneForAll<OwnServer>(start);
   let workers: Workers;
   beforeAll(async () => {
-    server = await start();
-    workers = await Workers.start(server.url, { PRICE_TICK_SLOW_EVERY: '0' });
+    workers = await Workers.start(server().url, { PRICE_TICK_SLOW_EVERY: '0' });
   });
-  afterAll(async () => {
-    await workers.kill();
-    await server[Symbol.asyncDispose]();
-  });
+  afterAll(() => workers.kill());
 
   const post = async (path: string): Promise<number> => {
     const [any] = workers.running;
@@ -38,12 +35,11 @@ describe.each([
     const seenByMs = Date.now() + HEARTBEAT_INTERVAL_MS + MARGIN_MS;
     await workers.until('no job is led', isFree);
     const releasedAtMs = Date.now();
-    const variables = { SINGLETON_JOB_CONNECTION: server.url, SINGLETON_JOB_PROJECT_NAME: workers.project };
-    const late = new WorkerProcess('d', { ...QUICK, ...variables });
-    workers.all.push(late);
+    const variables = { SINGLETON_JOB_CONNECTION: server().url, SINGLETON_JOB_PROJECT_NAME: workers.project };
+    const late = await workers.add(new WorkerProcess('d', { ...QUICK, ...variables }));
     const isPaused = ({ text }: { readonly text: string }) => text.includes('paused (all): migration');
-    await workers.until('the new one says so', () => late.isReady && late.lines.some(isPaused));
-    await server.restart();
+    await workers.until('the new one says so', () => late.lines.some(isPaused));
+    await server().restart();
     await delay(3_000);
     expect(since(Math.min(seenByMs, releasedAtMs), 'runStarted')).toEqual([]);
     expect(since(pausedAtMs, 'runCancelled')).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
-import { brokenFences, overlaps } from '../../tools/replicas/history.js';
+import { brokenFences, violations } from '../../tools/replicas/history.js';
 import { LASTING, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 import { monitored } from '../../tools/servers/monitor.js';
 import { type OwnServer } from '../../tools/servers/own-server.js';
@@ -19,11 +19,6 @@ async function commandsOfRedis(url: string, during: () => Promise<void>): Promis
   await monitored(url, (line) => lines.push(line), during);
   // not what a script does: that is one command
   return lines.filter((line) => !line.includes(' lua]'));
-}
-
-function expectSound(workers: Workers): void {
-  expect(overlaps(workers.runs())).toEqual([]);
-  expect(brokenFences(workers.runs())).toEqual([]);
 }
 
 /**
@@ -90,7 +85,7 @@ describe.each(SERVER_KINDS)('Three processes keep on %s', (kind) => {
       .flatMap(({ event, payload = {}, node, atMs }) => reportsIn(event, payload, { node, atMs }))
       .map((report) => (report.node === killed.node ? { ...report, reason: 'unwritten' } : report));
     expect(unaccountedOccurrences(workers.runs('daily-report'), reports)).toEqual([]);
-    expectSound(workers);
+    expect(violations(workers.runs())).toEqual([]);
   });
 
   it.concurrent(
@@ -110,7 +105,7 @@ describe.each(SERVER_KINDS)('Three processes keep on %s', (kind) => {
       const next = () => workers.runs('price-tick').find(({ node }) => node !== leader.node);
       await workers.until('it runs elsewhere', () => next() !== undefined);
       expect((next()?.startedAtMs ?? Infinity) - (released?.atMs ?? 0)).toBeLessThan(SLACK_MS);
-      expectSound(workers);
+      expect(violations(workers.runs())).toEqual([]);
     },
   );
 
@@ -123,7 +118,7 @@ describe.each(SERVER_KINDS)('Three processes keep on %s', (kind) => {
     await workers.untilJobsGoOn(Date.now(), { withinMs: 2 * LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
     expect(workers.running).toHaveLength(3);
     expect(await workers.stop()).toEqual(Array(3).fill({ code: 0, signal: null }));
-    expectSound(workers);
+    expect(violations(workers.runs())).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { parseArgs, styleText } from 'node:util';
-import { brokenFences, overlaps } from '../replicas/history.js';
+import { violations } from '../replicas/history.js';
 import { WorkerProcess } from '../replicas/worker-process.js';
 import { type Job, JOBS, Workers } from '../replicas/workers.js';
 import { SERVER_KINDS, SERVERS } from '../servers/servers.js';
@@ -155,10 +155,7 @@ function summarize(workers: Workers, stopped: WorkerProcess, killed: WorkerProce
     const next = gained.find(({ atMs }) => atMs >= endedAtMs);
     console.log(` ${next?.node ?? 'Nobody'} led price-tick ${(next?.atMs ?? NaN) - endedAtMs} ms after ${end}.`);
   }
-  const faults = [
-    ...overlaps(runs).map(([a, b]) => `${a.job}: a run on ${b.node} began before a run on ${a.node} had ended`),
-    ...brokenFences(runs).map(([a, b]) => `${a.job}: token ${b.fencingToken} came after token ${a.fencingToken}`),
-  ];
+  const faults = violations(runs);
   if (faults.length > 0) process.exitCode = 1;
   for (const fault of faults) console.log(styleText('red', ` ${fault}`));
   if (faults.length === 0) console.log(styleText('green', ` ${runs.length} runs. No two runs of a job overlapped.`));

@@ -39,6 +39,14 @@ export function brokenFences(history: readonly RecordedRun[]): Overlapping[] {
   });
 }
 
+/** A line for each two runs that a lease should have kept apart. */
+export function violations(history: readonly RecordedRun[]): string[] {
+  return [
+    ...overlaps(history).map(([a, b]) => `${a.job}: a run on ${b.node} began before a run on ${a.node} had ended`),
+    ...brokenFences(history).map(([a, b]) => `${a.job}: token ${b.fencingToken} came after token ${a.fencingToken}`),
+  ];
+}
+
 function byStart(history: readonly RecordedRun[]): RecordedRun[] {
   return history.toSorted((a, b) => a.startedAtMs - b.startedAtMs || a.endedAtMs - b.endedAtMs);
 }

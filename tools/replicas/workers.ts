@@ -68,6 +68,13 @@ export class Workers implements AsyncDisposable {
     return new Workers(all);
   }
 
+  /** Adds one more. Resolves to it once it is ready. */
+  async add(worker: WorkerProcess): Promise<WorkerProcess> {
+    this.all.push(worker);
+    await this.until(`${worker.node} is ready`, () => worker.isReady);
+    return worker;
+  }
+
   get running(): readonly WorkerProcess[] {
     return this.all.filter(({ hasExited }) => !hasExited);
   }

@@ -5,7 +5,7 @@ import { cron } from '../../../libs/singleton-job/src/schedule/cron/cron.js';
 import { fixedRate } from '../../../libs/singleton-job/src/schedule/fixed-rate.js';
 import { interval } from '../../../libs/singleton-job/src/schedule/interval.js';
 import { PATIENCE_MS } from '../../../tools/replicas/busy-machine.js';
-import { brokenFences, overlaps, type RecordedRun } from '../../../tools/replicas/history.js';
+import { type RecordedRun, violations } from '../../../tools/replicas/history.js';
 import { until, type UntilOptions } from '../../../tools/replicas/until.js';
 import { type RedisServerOptions } from '../../../tools/servers/redis-server.js';
 import { job } from '../../support/job.js';
@@ -140,8 +140,7 @@ export class FaultRun<P extends BarePlace = Place> implements AsyncDisposable {
     const runs = this.runs.filter(({ node, startedAtMs }) => nodes.has(node) && startedAtMs >= sinceMs);
     const reports = replicas.flatMap((replica) => replica.reports()).filter(({ atMs }) => atMs >= sinceMs);
     return [
-      ...overlaps(runs).map((pair) => `overlap: ${JSON.stringify(pair)}`),
-      ...brokenFences(runs).map((pair) => `token-not-grown: ${JSON.stringify(pair)}`),
+      ...violations(runs),
       ...unaccountedOccurrences(
         runs.filter(({ job }) => job === CRON_JOB),
         reports.filter(({ job }) => job === CRON_JOB),
