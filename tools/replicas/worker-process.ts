@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { ROOT } from '../workspace/paths.js';
-import { eachLine } from './each-line.js';
 import { type JobEvents } from 'nestjs-singleton-job';
 
 /** What `npm run build -- worker` makes; the processes project builds it once for all specs. */
@@ -144,13 +144,16 @@ export class WorkerProcess {
       onEvent?.(event);
     });
     const streams = [this.#child.stdout, this.#child.stderr].filter((stream) => stream !== null);
-    for (const stream of streams) eachLine(stream, (text) => this.lines.push({ atMs: Date.now(), text }));
+    for (const input of streams) {
+      createInterface({ input }).on('line', (text) => {
+        if (text !== '') this.lines.push({ atMs: Date.now(), text });
+      });
+    }
+    this.#child.once('exit', () => (this.exitedAtMs = Date.now()));
+    const exit = once(this.#child, 'exit') as Promise<[Exit['code'], Exit['signal']]>;
     // its last events and lines may arrive after 'exit'; 'close' never comes if the parent has disconnected
     const drained = [once(this.#child, 'disconnect'), ...streams.map((stream) => once(stream, 'end'))];
-    this.exited = this.#exit().then(async (exit) => {
-      await Promise.all(drained);
-      return exit;
-    });
+    this.exited = Promise.all([exit, ...drained]).then(([[code, signal]]) => ({ code, signal }));
   }
 
   get pid(): number | undefined {
@@ -210,15 +213,6 @@ export class WorkerProcess {
   kill(): Promise<Exit> {
     this.#child.kill('SIGKILL');
     return this.exited;
-  }
-
-  #exit(): Promise<Exit> {
-    return new Promise((resolve) => {
-      this.#child.once('exit', (code, signal) => {
-        this.exitedAtMs = Date.now();
-        resolve({ code, signal });
-      });
-    });
   }
 }
 
