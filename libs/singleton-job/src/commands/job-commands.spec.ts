@@ -245,16 +245,6 @@ describe('Any replica', () => {
       expect(await answer(call)).toMatchObject(end);
     });
 
-    it('whose end its leader cannot write before the next run: it is not known', async () => {
-      const { a, b } = await three({ run: lasting(replicas.clock, 300) });
-      await passes(1_500);
-      const { call } = await begin(b);
-      a.store.partition();
-      await passes(2_000);
-      a.store.heal();
-      expect(await answer(call, 12_000)).toMatchObject({ started: true, ...NOT_KNOWN });
-    });
-
     it('and reads its record with each heartbeat meanwhile', async () => {
       const { b } = await three({ schedule: MINUTELY, run: lasting(replicas.clock, 50_000) });
       await begin(b);
@@ -313,16 +303,6 @@ describe('Any replica', () => {
       await passes(600_000);
       for (const { observer } of [b, c]) expect(observer.eventLines).toEqual(['10 leaderChanged a', '100 jobPaused']);
       for (const { health } of [a, b, c]) expect(health.report()).toMatchObject({ leaderless: [], overdue: [] });
-    });
-
-    it('whose leader misses the message: it releases the job within 10 s, and a follower knows of it too', async () => {
-      const { a, b, c } = await three();
-      a.store.losesMessages = c.store.losesMessages = true;
-      expect(await answer(b.registry.pause('tick'), 0)).toBeUndefined();
-      expect(rolesOf(a, b, c)).toEqual(['leader', 'paused', 'follower']);
-      await passes(10_000);
-      expect(rolesOf(a, b, c)).toEqual(['paused', 'paused', 'paused']);
-      expect(replicas.server.holderOf('tick')).toBeUndefined();
     });
 
     it('whose leader then claims no occurrence, even if it misses the message', async () => {
@@ -558,15 +538,6 @@ describe('Any replica', () => {
       const { registry, store } = replicas.start('a', [job({ enabled: false })]);
       expect(await answer(registry.resumeAll(), 0)).toBeUndefined();
       expect(new Set(store.sent.map(({ request }) => request))).toEqual(new Set(['sync']));
-    });
-
-    it('with the next heartbeat of a leader that misses the message', async () => {
-      const [a, b] = [replicas.start('a', two()), replicas.start('b', [])];
-      await passes(1_000);
-      a.store.losesMessages = true;
-      await answer(b.registry.pauseAll());
-      await passes(3_000);
-      expect(holders()).toEqual([undefined, undefined]);
     });
 
     it('also after a restart of the store, and tells of their loss with its data', async () => {

@@ -164,16 +164,6 @@ describe('a caller', () => {
     expect(world.record()?.pause).toBeUndefined();
   });
 
-  it('learns nothing of a record that cannot be read', async () => {
-    const [a, b] = await world.leaderAndFollower();
-    void a.job.pause();
-    await world.clock.advance(0);
-    world.server.corrupt('job:job');
-    const resumed = b.job.resume();
-    await world.clock.advance(3_000);
-    await expect(resumed).resolves.toBe(false);
-  });
-
   it('pauses a job whose leader is about to answer a trigger: it runs nothing, and says so', async () => {
     const [a, b] = await world.leaderAndFollower();
     a.store.scriptWrite(async (carryOut) => {

@@ -133,15 +133,6 @@ describe('A cron job', () => {
       expect(told(b).filter((line) => line.includes('misses'))).toEqual([expect.stringMatching(/1 late$/)]);
     });
 
-    it('counts no occurrences for a job that had another kind before', async () => {
-      const a = await replicas.leader([job({ name: 'report' })], 2_000);
-      await a.pool.stop();
-      await passes(3 * PERIOD);
-      const b = start('b', [everyTenMinutes()]);
-      await passes(1_000);
-      expect(told(b)).toEqual([]);
-    });
-
     it('reports what it inherits once, also what a changed schedule leaves behind', async () => {
       const a = await replicas.leader([everyTenMinutes()], PERIOD - 1_000);
       a.store.outcome = claims('answer-lost', 'request-lost');
