@@ -8,6 +8,7 @@ import { Replies } from './replies.js';
 const HOLDER = 'a.1@10000#1';
 const command: Command = { id: 'c1', action: 'trigger', until: 2_000 };
 const another: Command = { ...command, id: 'c2' };
+const started: Command = { ...command, outcome: 'started' };
 const stepDown: Command = { ...command, action: 'step-down' };
 const run = { startedAt: 40, by: 'c1' };
 
@@ -39,11 +40,8 @@ function setup({ found, storeTime = 1_000 }: { found?: Command; storeTime?: numb
 describe('a command whose reply is written', () => {
   it.each<[string, JobRecord, number?]>([
     ['waits while the record does not show the reply', { command }],
-    [
-      'waits while the record names another holder',
-      { command: { ...command, outcome: 'started' }, holder: 'b.1@10000#1' },
-    ],
-    ['runs when the record shows the reply', { command: { ...command, outcome: 'started' } }],
+    ['waits while the record names another holder', { command: started, holder: 'b.1@10000#1' }],
+    ['runs when the record shows the reply', { command: started }],
     ['runs when the record shows the run, and the next command', { command: another, run }],
     ['is cancelled when the next command is there without the run', { command: { ...another, outcome: 'running' } }],
     ['is cancelled when the record shows that the leader releases', { command: { ...command, outcome: 'releasing' } }],

@@ -38,6 +38,7 @@ describe('A leader', () => {
     return overdueSince(running as unknown as Parameters<typeof overdueSince>[0], NOW);
   };
   const short = { schedule: interval(1_000) };
+  const limited = { ...short, timeoutMs: 3_000 };
 
   it.each<[string, Parameters<typeof overdue>[0], number | undefined]>([
     ['late for an occurrence that did not run', {}, AT],
@@ -57,10 +58,10 @@ describe('A leader', () => {
     ['not late if an interval runs for long', { job: short, startedAt: AT }, undefined],
     [
       'late if it runs for longer than its delay, its timeout and a lockExpiry',
-      { job: { ...short, timeoutMs: 3_000 }, startedAt: NOW - 14_001 },
+      { job: limited, startedAt: NOW - 14_001 },
       NOW - 13_001,
     ],
-    ['not late before that', { job: { ...short, timeoutMs: 3_000 }, startedAt: NOW - 14_000 }, undefined],
+    ['not late before that', { job: limited, startedAt: NOW - 14_000 }, undefined],
   ])('is %s', (_, over, due) => {
     expect(overdue(over)).toBe(due);
   });

@@ -132,6 +132,7 @@ describe('what earlier leaders leave', () => {
   const later = { startedAt: 60, by: 'b' };
   const claimed = { startedAt: 60, by: 'a' };
   const outlived = { fencingToken: 5, run: ended };
+  const versions = (...all: string[]) => ({ versions: all });
   const [before, setBack] = [
     { ...ended, occurrence: 40 },
     { ...claimed, startedAt: 30, occurrence: 50 },
@@ -141,12 +142,7 @@ describe('what earlier leaders leave', () => {
     ['is in the record', { fencingToken: 5, lastScheduledAt: 4, run }, {}, { lastScheduledAt: 4, run }],
     ['is the newest occurrence of the record', { lastScheduledAt: 5 }, { lastScheduledAt: 4 }, { lastScheduledAt: 5 }],
     ['is the newest occurrence remembered', { lastScheduledAt: 4 }, { lastScheduledAt: 5 }, { lastScheduledAt: 5 }],
-    [
-      'is each version, the newest last',
-      { versions: ['2', '3'] },
-      { versions: ['1', '2'] },
-      { versions: ['1', '2', '3'] },
-    ],
+    ['is each version, the newest last', versions('2', '3'), versions('1', '2'), versions('1', '2', '3')],
     ['is the end of a run that outlived its term', { fencingToken: 5, run }, outlived, { run: ended }],
     ['is remembered where the record is gone', {}, outlived, { run: ended }],
     ['is the run of a later term, if one was there', { fencingToken: 6, run: later }, outlived, { run: later }],
@@ -213,9 +209,10 @@ describe('a write of a term', () => {
   const other = { ...command, id: 'c2' };
   const answered = { ...command, outcome: 'started', run };
   const ended = { ...run, endedAt: 45, outcome: 'failed' as const };
-  const later = { startedAt: 50, by: 'a' };
+  const follows = { fields: { run: { startedAt: 50, by: 'a' } } };
   const reply = { ...answered, fields: { run } };
   const own = { schedule: 's' };
+  const paused = { pause: { at: 5 } };
   const [older, newer] = [record({ pause: { at: 1 } }, 900), record(own, 1_200)];
   const write = (there: ObservedRecord, { before = ABSENT, ...term }: { reply?: Reply; before?: ObservedRecord }) => {
     const reclaim = { by: { now: 900, wall: 900 }, before };
@@ -228,12 +225,7 @@ describe('a write of a term', () => {
   };
 
   it.each<[string, JobRecord, object, JobRecord]>([
-    [
-      'keeps what others have written',
-      { pause: { at: 5 }, schedule: 'o' },
-      { fields: own },
-      { pause: { at: 5 }, schedule: 's' },
-    ],
+    ['keeps what others have written', { ...paused, schedule: 'o' }, { fields: own }, { ...paused, ...own }],
     [
       'replies to the command, with its fields',
       { command },
@@ -243,25 +235,20 @@ describe('a write of a term', () => {
     [
       'keeps the triggered run in its command, once another follows',
       { run: ended, command: answered },
-      { fields: { run: later } },
-      { run: later, command: { ...answered, run: ended } },
+      follows,
+      { ...follows.fields, command: { ...answered, run: ended } },
     ],
     [
       'keeps no other run in a command',
       { run: { ...ended, startedAt: 42 }, command: answered },
-      { fields: { run: later } },
-      { run: later, command: answered },
+      follows,
+      { ...follows.fields, command: answered },
     ],
     ['leaves another command alone', { command: other }, { reply }, { run, command: other }],
     ['is on what is there, if that is newer', { schedule: 's' }, { before: older }, { schedule: 's' }],
-    ['brings no old pause back with a snapshot', { pause: { at: 5 } }, { before: newer }, { schedule: 's' }],
-    [
-      'keeps a pause of this incarnation',
-      { pause: { at: 5 }, commandedIn: 'now' },
-      { before: newer },
-      { pause: { at: 5 } },
-    ],
-    ['keeps no pause of another', { pause: { at: 5 }, commandedIn: 'old' }, { before: newer }, { schedule: 's' }],
+    ['brings no old pause back with a snapshot', paused, { before: newer }, own],
+    ['keeps a pause of this incarnation', { ...paused, commandedIn: 'now' }, { before: newer }, paused],
+    ['keeps no pause of another', { ...paused, commandedIn: 'old' }, { before: newer }, own],
   ])('%s', (_rule, there, term, value) => {
     expect(write(record(there), term)).toEqual({ holder: 'h', fencingToken: 7, incarnation: 'now', ...value });
   });

@@ -25,7 +25,8 @@ it('An error of an election is a warning of its job', () => {
 });
 
 describe('A pause of time 7', () => {
-  const LATER = { at: 7, until: 9, reason: 'a migration' };
+  const CHANGED = { until: 9, reason: 'a migration' };
+  const SHOWN = { pausedUntil: new Date(9), pauseReason: 'a migration' };
   const shown = { scope: 'job', pausedAt: new Date(7) };
   const paused = (rest: object = {}) => ['jobPaused', { job: 'tick', ...shown, ...rest }];
   const resumed = (reason: string) => ['jobResumed', { job: 'tick', ...shown, reason }];
@@ -42,12 +43,7 @@ describe('A pause of time 7', () => {
     ['is lost where the record is not newer', undefined, 7, [resumed('data-lost')]],
     ['was resumed where the record is newer', undefined, 8, [resumed('resumed')]],
     ['is told once', { at: 7 }, 8, []],
-    [
-      'is told again with another end and reason',
-      LATER,
-      8,
-      [paused({ pausedUntil: new Date(9), pauseReason: 'a migration' })],
-    ],
+    ['is told again with another end and reason', { at: 7, ...CHANGED }, 8, [paused(SHOWN)]],
     ['is over when the next one is seen', { at: 8 }, 8, [resumed('resumed'), paused({ pausedAt: new Date(8) })]],
     ['is not over when an older record shows an older one', { at: 5 }, 6, [paused({ pausedAt: new Date(5) })]],
   ])('%s', (_, next, revision, told) => {

@@ -12,12 +12,14 @@ import {
 } from '../base/events/warnings.js';
 import { operatorLog } from './operator-log.js';
 
+const at = (time: string) => new Date(`2027-01-01T${time}Z`);
+
 const RUN = {
   job: 'report',
   kind: 'cron' as const,
   cause: 'schedule' as const,
-  scheduledAt: new Date('2027-01-01T03:00:00Z'),
-  startedAt: new Date('2027-01-01T03:00:00Z'),
+  scheduledAt: at('03:00'),
+  startedAt: at('03:00'),
   fencingToken: 42,
 };
 
@@ -94,7 +96,7 @@ describe('The log', () => {
     const { lines, notify } = setup();
     const pausedAt = RUN.startedAt;
     const scope = 'job';
-    const more = { pausedUntil: new Date(Date.parse('2027-01-01T05:00:00Z')), pauseReason: 'a migration' };
+    const more = { pausedUntil: at('05:00'), pauseReason: 'a migration' };
     notify('jobPaused', { job: 'a', scope, pausedAt });
     notify('jobPaused', { job: 'b', scope, pausedAt, ...more });
     notify('jobResumed', { job: 'b', scope, pausedAt, reason: 'resumed' });
@@ -128,7 +130,7 @@ describe('The log', () => {
 
   it('has one line for the end of a pause of all jobs, and one for the next one, also when both come together', () => {
     const { lines, notify } = setup();
-    const [first, second] = [RUN.startedAt, new Date('2027-01-01T04:00:00Z')];
+    const [first, second] = [RUN.startedAt, at('04:00')];
     for (const job of ['a', 'b']) notify('jobPaused', { job, scope: 'all', pausedAt: first });
     for (const job of ['a', 'b']) {
       notify('jobResumed', { job, scope: 'all', pausedAt: first, reason: 'resumed' });
@@ -165,14 +167,8 @@ describe('The log', () => {
     ['tickDropped', { job: 'tick', kind: 'fixed-rate', reason: 'overlap', scheduledAt: RUN.scheduledAt, count: 1 }],
     ['tickDropped', { job: 'report', kind: 'cron', reason: 'late', scheduledAt: RUN.scheduledAt, count: 3 }],
     ['occurrenceSkipped', { job: 'report', scheduledAt: RUN.scheduledAt }],
-    [
-      'runInterrupted',
-      { job: 'report', startedAt: new Date('2027-01-01T02:00:00Z'), by: 'pod-2-00000000', occurrence: null },
-    ],
-    [
-      'occurrencesMissed',
-      { job: 'report', reason: 'late', from: new Date('2027-01-01T01:00:00Z'), to: RUN.scheduledAt, count: 2 },
-    ],
+    ['runInterrupted', { job: 'report', startedAt: at('02:00'), by: 'pod-2-00000000', occurrence: null }],
+    ['occurrencesMissed', { job: 'report', reason: 'late', from: at('01:00'), to: RUN.scheduledAt, count: 2 }],
     ['eventLoopBlocked', { blockedMs: 4_200, cpuMs: 4_100, jobs: ['report'] }],
     ['eventLoopBlocked', { blockedMs: 40_000, cpuMs: 20, jobs: ['report'] }],
     ['eventLoopBlocked', { blockedMs: 4_200, cpuMs: 4_100, jobs: [] }],
@@ -191,10 +187,7 @@ describe('The log', () => {
     ['warning', returnsAtOnce('order-feed', 1_000)],
     ['warning', runnerFailed('report', new Error('bug'))],
     ['warning', scheduleDiffers('report', 'cron 0 4 * * * UTC', 'cron 0 3 * * * UTC', 'pod-2-00000000')],
-    [
-      'jobResumed',
-      { job: 'report', scope: 'job', pausedAt: new Date('2027-01-01T00:01:00.020Z'), reason: 'data-lost' },
-    ],
+    ['jobResumed', { job: 'report', scope: 'job', pausedAt: at('00:01:00.020'), reason: 'data-lost' }],
     ['shutdownDelayed', { ...RUN, elapsedMs: 11_200, abortInMs: 5_000 }],
     ['shutdownDelayed', { ...RUN, elapsedMs: 11_200, abortInMs: 0 }],
     ['observerFailed', { event: 'runFailed', error: new Error('oops') }],

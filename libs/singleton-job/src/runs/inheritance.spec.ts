@@ -61,6 +61,9 @@ describe('A new leader', () => {
   const run = (fields: RunRecord = ENDED, more: Partial<RunRecord> = {}): LeaderFields => ({
     run: { ...fields, ...more },
   });
+  const runOf = (occurrence: number | undefined) => run(ENDED, { occurrence });
+  const endedAt = (at: number) => run(ENDED, { endedAt: at });
+  const UNKNOWN: RunRecord = { by: 'b', startedAt: NOW, endedAt: NOW };
   const interrupted = { endedAt: NOW, outcome: 'interrupted' } as const;
   const of = (schedule: AnySchedule, left: LeaderFields, over?: Partial<Predecessor>) =>
     predecessor(schedule, { fields: left, ...over });
@@ -74,8 +77,8 @@ describe('A new leader', () => {
     [
       'also where only the run says so',
       NIGHTLY,
-      of(NIGHTLY, run(ENDED, { occurrence: NOW + DAY + 1 })),
-      { ...slot(NOW), ...run(ENDED, { occurrence: undefined }) },
+      of(NIGHTLY, runOf(NOW + DAY + 1)),
+      { ...slot(NOW), ...runOf(undefined) },
     ],
     ['begins after claims that may be lost', NIGHTLY, of(NIGHTLY, slot(5), { claimsLostUntil: 900 }), slot(900)],
     ['begins a cron job with other times now', NIGHTLY, of(FOUR, slot(5)), slot(NOW)],
@@ -83,27 +86,17 @@ describe('A new leader', () => {
     [
       'begins a cron job of another kind after the last occurrence, if that is ahead of the store',
       NIGHTLY,
-      of(GRID, run(ENDED, { occurrence: NOW + 5 })),
-      { ...slot(NOW + 5), ...run(ENDED, { occurrence: NOW + 5 }) },
+      of(GRID, runOf(NOW + 5)),
+      { ...slot(NOW + 5), ...runOf(NOW + 5) },
     ],
     ['goes on after the newest slot of a fixed rate', GRID, of(GRID, slot(5)), slot(5)],
     ['knows no slot after another kind', GRID, of(NIGHTLY, slot(5)), {}],
     ['keeps the run that has ended', LONG, ofDead(LONG, run()), run()],
     ['ends a run that has no end', LONG, of(LONG, run(OPEN)), run(OPEN, interrupted)],
-    [
-      'takes an end that is ahead for now',
-      LONG,
-      of(LONG, run(ENDED, { endedAt: NOW + 1 })),
-      run(ENDED, { endedAt: NOW }),
-    ],
-    ['takes the end of a short interval for now', SHORT, ofDead(SHORT, run()), run(ENDED, { endedAt: NOW })],
-    ['does so where no run is known', SHORT, ofDead(SHORT, {}), run({ by: 'b', startedAt: NOW, endedAt: NOW })],
-    [
-      'counts a run of another schedule as ended now',
-      LONG,
-      of(LONG, {}, { record: { schedule: GRID.description }, lostLeader: 'b' }),
-      { run: { by: 'b', startedAt: NOW, endedAt: NOW } },
-    ],
+    ['takes an end that is ahead for now', LONG, of(LONG, endedAt(NOW + 1)), endedAt(NOW)],
+    ['takes the end of a short interval for now', SHORT, ofDead(SHORT, run()), endedAt(NOW)],
+    ['does so where no run is known', SHORT, ofDead(SHORT, {}), run(UNKNOWN)],
+    ['counts a run of another schedule as ended now', LONG, ofDead(GRID, {}), run(UNKNOWN)],
     ['but not after a release', SHORT, of(SHORT, run()), run()],
   ])('%s', (_, schedule, given, fields) => {
     expect(inherit(schedule, given)).toEqual({ schedule: schedule.description, ...fields });
