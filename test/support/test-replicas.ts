@@ -43,6 +43,13 @@ export class TestReplicas {
     return both;
   }
 
+  /** Another replica, `b`, which has started so long ago. */
+  async another(jobs: readonly Job[], forMs: number): Promise<TestReplica> {
+    const another = this.start('b', jobs);
+    await this.clock.advance(forMs);
+    return another;
+  }
+
   /** A replica that has not started. */
   prepare(name: string, jobs: readonly Job[], options: TestReplicaOptions = {}): TestReplica {
     const replica = this.#all.add(new TestReplica(name, this.#all, options));

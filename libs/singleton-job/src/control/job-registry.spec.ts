@@ -28,8 +28,7 @@ describe('The registry', () => {
   describe('shows a job', () => {
     it('on its leader and on its followers, which agree on the leader', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 300) })]);
-      const b = start('b', [job()]);
-      await replicas.clock.advance(2_100);
+      const b = await replicas.another([job()], 2_100);
       const fencingToken = a.observer.of('leadershipGained')[0]?.fencingToken;
       expect(statusOf(a)).toEqual({
         name: 'tick',
@@ -202,8 +201,7 @@ describe('The registry', () => {
   describe('unregisters a job', () => {
     it('when its run has ended, and then it can be registered again', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 3_000) })]);
-      const b = start('b', [job()]);
-      await replicas.clock.advance(1_500);
+      const b = await replicas.another([job()], 1_500);
       const gone = a.registry.unregister('tick');
       expect(registering(a.registry, 'tick')).toThrow('must be declared once');
       await replicas.clock.advance(2_500);

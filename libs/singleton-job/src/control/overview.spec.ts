@@ -22,8 +22,7 @@ describe('The overview of all jobs', () => {
     const run = lasting(replicas.clock, 500);
     const beat = job({ name: 'beat', schedule: interval(60_000), run });
     replicas.start('a', [minutely({ run }), beat]);
-    const b = replicas.start('b', [minutely({ run }), beat, job({ name: 'idle', enabled: false })]);
-    await replicas.clock.advance(75_000);
+    const b = await replicas.another([minutely({ run }), beat, job({ name: 'idle', enabled: false })], 75_000);
     const ended = { outcome: 'succeeded', error: null, by: 'a' };
     expect(await overviewOf(b)).toEqual([
       {
@@ -56,8 +55,7 @@ describe('The overview of all jobs', () => {
     };
     const hanging = () => new Promise<void>(() => undefined);
     replicas.start('a', [minutely({ run: failing }), minutely({ name: 'hangs', run: hanging })]);
-    const b = replicas.start('b', [minutely(), minutely({ name: 'hangs' })]);
-    await replicas.clock.advance(75_000);
+    const b = await replicas.another([minutely(), minutely({ name: 'hangs' })], 75_000);
     await Promise.all([b.registry.pause('tick'), replicas.clock.advance(10)]);
     expect(await overviewOf(b)).toMatchObject([
       { leader: null, pausedAt: at(75_000), nextTimes: [], lastRun: { outcome: 'failed', error: 'x'.repeat(200) } },
@@ -71,8 +69,7 @@ describe('The overview of all jobs', () => {
     const d = replicas.start('d', [minutely({ enabled: false })]);
     await replicas.clock.advance(10_000);
     expect(await overviewOf(d)).toMatchObject([{ leader: null, lastRun: { by: 'a', endedAt: null, outcome: null } }]);
-    replicas.start('b', [minutely()]);
-    await replicas.clock.advance(5_000);
+    await replicas.another([minutely()], 5_000);
     expect(await overviewOf(d)).toMatchObject([{ leader: 'b', lastRun: { by: 'a', outcome: 'interrupted' } }]);
   });
 

@@ -65,8 +65,7 @@ describe('A cron job', () => {
       const a = await replicas.leader([work], 90_000);
       await a.pool.stop();
       await passes(PERIOD + lateMs - 90_000);
-      const b = start('b', [work]);
-      await passes(MINUTE);
+      const b = await replicas.another([work], MINUTE);
       expect(told(b)).toEqual([...lines, 'b runs 00:11:00 schedule']);
     });
 
@@ -128,8 +127,7 @@ describe('A cron job', () => {
       if (runMs === 0) await replicas.clock.block(8_000);
       else await passes(PERIOD + 8_000);
       expect(told(a).filter((line) => /drops|misses/.test(line))).toHaveLength(1);
-      const b = start('b', [work]);
-      await passes(MINUTE);
+      const b = await replicas.another([work], MINUTE);
       expect(told(b).filter((line) => line.includes('misses'))).toEqual([expect.stringMatching(/1 late$/)]);
     });
 
@@ -150,8 +148,7 @@ describe('A cron job', () => {
       const a = await replicas.leader([everyTenMinutes({ schedule: at('30 2 * * *') })], 1_000);
       await a.pool.stop();
       await passes(2 * PERIOD);
-      const b = start('b', [everyMinute()]);
-      await passes(1_000);
+      const b = await replicas.another([everyMinute()], 1_000);
       expect(told(b)).toEqual([]);
     });
   });
@@ -249,8 +246,7 @@ describe('A cron job', () => {
       a.clock.aheadMs = aheadMs;
       await passes(MINUTE + 4_000);
       await a.pool.stop();
-      const b = start('b', [everyMinute()]);
-      await passes(2 * MINUTE);
+      const b = await replicas.another([everyMinute()], 2 * MINUTE);
       expect(told(a, b)).toEqual(['a runs 00:01:00 schedule', 'b runs 00:02:00 schedule', 'b runs 00:03:00 schedule']);
     });
 
@@ -261,8 +257,7 @@ describe('A cron job', () => {
       const a = await replicas.leader([everyMinute()], MINUTE + 1_000);
       await a.pool.stop();
       replicas.clock.stepWall(-aheadHours * 60 * MINUTE);
-      const b = start('b', [everyMinute()]);
-      await passes(3 * MINUTE);
+      const b = await replicas.another([everyMinute()], 3 * MINUTE);
       expect(told(b)).toHaveLength(runs);
       expect(b.observer.of('warning').map(({ code }) => code)).toEqual(['CLAIMS_AHEAD']);
     });

@@ -32,8 +32,7 @@ describe('A job with firstRun', () => {
   it('does not run then if it has run before it had firstRun', async () => {
     const a = await replicas.leader([job({ schedule: cron('* * * * *') })], MINUTE);
     await handOver(a);
-    const b = replicas.start('b', [daily()]);
-    await replicas.clock.advance(1_000);
+    const b = await replicas.another([daily()], 1_000);
     expect([causes(a), causes(b)]).toEqual([['a schedule'], []]);
   });
 
@@ -71,8 +70,7 @@ describe('A job with firstRun', () => {
   it('counts the late run of an occurrence as its first run', async () => {
     const a = await replicas.leader([daily('1')], 10 * MINUTE - 5_000);
     await Promise.all([a.pool.stop(), replicas.clock.advance(10_000)]);
-    const b = replicas.start('b', [daily('2')]);
-    await replicas.clock.advance(1_000);
+    const b = await replicas.another([daily('2')], 1_000);
     await handOver(b);
     const c = replicas.start('c', [daily('2')]);
     await replicas.clock.advance(1_000);
@@ -82,8 +80,7 @@ describe('A job with firstRun', () => {
   it('does not repeat a first run whose leader was killed, which the next one reports', async () => {
     const a = await replicas.leader([daily('1', MINUTE)], 1_000);
     a.kill();
-    const b = replicas.start('b', [daily('1')]);
-    await replicas.clock.advance(20_000);
+    const b = await replicas.another([daily('1')], 20_000);
     expect([causes(a, b), b.observer.of('runInterrupted').length]).toEqual([['a first-run'], 1]);
   });
 

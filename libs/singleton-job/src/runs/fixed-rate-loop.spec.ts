@@ -60,8 +60,7 @@ describe('A fixed-rate job', () => {
     ahead.clock.aheadMs = 86_400_000;
     await replicas.clock.advance(5_000);
     await ahead.pool.stop();
-    const b = replicas.start('b', [job({ schedule: everyHalfSecond })]);
-    await replicas.clock.advance(1_000);
+    const b = await replicas.another([job({ schedule: everyHalfSecond })], 1_000);
     expect(told(b)).toEqual(['5500 starts', '6000 starts']);
   });
 

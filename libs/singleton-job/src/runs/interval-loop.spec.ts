@@ -33,8 +33,7 @@ describe('An interval job', () => {
     ['from the takeover, with a short delay', 8_000, 1_000, 18_150, 36_000],
   ])('whose leader is killed runs again %s', async (_, delayMs, runMs, killedMs, startedMs) => {
     const a = replicas.start('a', [every(delayMs, runMs)]);
-    const b = replicas.start('b', [every(delayMs)]);
-    await replicas.clock.advance(killedMs);
+    const b = await replicas.another([every(delayMs)], killedMs);
     a.kill();
     await replicas.clock.advance(startedMs + 1_000 - killedMs);
     expect(timesOf(b, 'runStarted')).toEqual([startedMs]);

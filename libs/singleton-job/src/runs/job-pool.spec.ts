@@ -41,8 +41,7 @@ describe('A store that denies writes', () => {
     const a = replicas.start('a', [job()]);
     a.store.outcome = denies('STORE_MISCONFIGURED');
     await replicas.clock.advance(100);
-    const b = replicas.start('b', [job()]);
-    await replicas.clock.advance(300_000);
+    const b = await replicas.another([job()], 300_000);
     await b.pool.stop();
     await replicas.clock.advance(100);
     expect(a.observer.of('requestDenied').map(({ deniedMs }) => deniedMs)).toEqual([0, 0]);
@@ -132,8 +131,7 @@ describe('A stop', () => {
     expect(stopping.isOver).toBe(false);
     await replicas.clock.advance(100);
     expect(stopping.isOver).toBe(true);
-    const b = replicas.start('b', [job({ schedule: once })]);
-    await replicas.clock.advance(12_000);
+    const b = await replicas.another([job({ schedule: once })], 12_000);
     expect(b.observer.eventLines).toEqual(['8000 leaderChanged a']);
     await a.pool.close();
     expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
@@ -179,8 +177,7 @@ describe('A stop', () => {
     arrive();
     await replicas.clock.advance(1_500);
     expect(a.observer.of('runStarted')).toEqual([]);
-    const b = replicas.start('b', [report]);
-    await replicas.clock.advance(1_000);
+    const b = await replicas.another([report], 1_000);
     expect(b.observer.of('runInterrupted')).toMatchObject([{ by: 'a' }]);
   });
 

@@ -55,8 +55,7 @@ describe('A cron run', () => {
     const a = await replicas.leader([everyMinute()], MINUTE);
     await Promise.all([a.pool.close(), replicas.clock.advance(100)]);
     await replicas.clock.advance(17 * 60 * MINUTE);
-    replicas.start('b', [everyMinute()]);
-    await replicas.clock.advance(MINUTE);
+    await replicas.another([everyMinute()], MINUTE);
     expect(seen[1]).toBe('17:01 (00:01, 17:00] 1000');
   });
 
@@ -64,8 +63,7 @@ describe('A cron run', () => {
     const a = await replicas.leader([everyMinute()], 1.1 * MINUTE);
     await a.pool.stop();
     await replicas.clock.advance(5 * MINUTE - 0.1 * MINUTE + 45_000);
-    const b = replicas.start('b', [everyMinute()]);
-    await replicas.clock.advance(1_000);
+    const b = await replicas.another([everyMinute()], 1_000);
     expect(b.observer.of('occurrencesMissed')).toMatchObject([{ count: 5, reason: 'late' }]);
     await b.pool.stop();
     replicas.start('c', [everyMinute()]);
@@ -89,8 +87,7 @@ describe('A cron run', () => {
     const a = await replicas.leader([hourly], 61 * MINUTE);
     await a.pool.stop();
     await replicas.clock.advance(10_000);
-    replicas.start('b', [everyMinute()]);
-    await replicas.clock.advance(MINUTE);
+    await replicas.another([everyMinute()], MINUTE);
     expect(seen).toEqual(['01:00 none', '01:02 none']);
   });
 

@@ -31,8 +31,7 @@ describe('A @WhileLeader job', () => {
         run.signal.addEventListener('abort', () => replicas.clock.setTimer(200, resolve));
       });
     const a = replicas.start('a', [feed(settling)]);
-    const b = replicas.start('b', [consuming()]);
-    await replicas.clock.advance(5_000);
+    const b = await replicas.another([consuming()], 5_000);
     void a.pool.stop();
     await replicas.clock.advance(250);
     expect(leadership(a)).toEqual(['0 leadershipGained', '5200 leadershipReleased shutdown']);
