@@ -29,16 +29,11 @@ function numbered(count: number, prefix = 'job'): string[] {
 
 describe('the interval of heartbeats', () => {
   it.each([
-    { rule: 'is the one of the module', ttlMs: 10_000, hasNoHints: false, intervalMs: 3_000 },
-    { rule: 'may be a third of the shortest TTL', ttlMs: 9_000, hasNoHints: false, intervalMs: 3_000 },
-    {
-      rule: 'is a quarter of the shortest TTL, if a third is less',
-      ttlMs: 8_000,
-      hasNoHints: false,
-      intervalMs: 2_000,
-    },
-    { rule: 'is a second while no message arrives', ttlMs: 10_000, hasNoHints: true, intervalMs: 1_000 },
-  ])('$rule', ({ ttlMs, hasNoHints, intervalMs }) => {
+    ['is the one of the module', 10_000, false, 3_000],
+    ['may be a third of the shortest TTL', 9_000, false, 3_000],
+    ['is a quarter of the shortest TTL, if a third is less', 8_000, false, 2_000],
+    ['is a second while no message arrives', 10_000, true, 1_000],
+  ])('%s', (_rule, ttlMs, hasNoHints, intervalMs) => {
     const { heartbeat } = setup();
     heartbeat.listening(!hasNoHints);
     heartbeat.adapt(ttlMs);

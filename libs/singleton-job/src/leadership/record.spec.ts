@@ -7,13 +7,8 @@ describe('a record', () => {
   it.each([
     [{}],
     [{ holder: 'web-1-3b0ab314.1@10000#17', run: { startedAt: 1, by: 'web' }, other: null }],
-    [
-      {
-        command: { id: 'c1', action: 'of a later version', until: 5 },
-        handover: { at: 1, to: 'b' },
-        lastScheduledAt: -5,
-      },
-    ],
+    [{ command: { id: 'c1', action: 'of a later version', until: 5 }, handover: { at: 1, to: 'b' } }],
+    [{ lastScheduledAt: -5 }],
   ])('is %j as it is written', (value) => {
     expect(seen(value)).toEqual({ revision: 7, value });
   });

@@ -5,11 +5,7 @@ import { Connection, delayAfter, type Failures, type OnLost } from './connection
 import { NoAnswerError } from './silence-watchdog.js';
 
 function setup() {
-  const server: { refuses: boolean; says: string; means: unknown } = {
-    refuses: false,
-    says: 'refused',
-    means: undefined,
-  };
+  const server = { refuses: false, says: 'refused', means: undefined as unknown };
   const sessions: OnLost[] = [];
   const events: string[] = [];
   const failures: Failures[] = [];
