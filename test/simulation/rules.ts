@@ -637,7 +637,7 @@ export class Rules {
     return this.#excuse({
       'after a loss, a new process with a shorter TTL':
         isYounger && newer.term.lease.ttlMs < lease.ttlMs && isUnsettled,
-      'suspended, and its wall clock was set meanwhile': syncedAt < suspendedAt && wallSteppedAt >= suspendedAt,
+      'suspended, and its wall clock was set, since its last sync': Math.min(suspendedAt, wallSteppedAt) > syncedAt,
       'clock of the store set ahead, until the next sync': sureAt < this.#jumpedAheadAt,
       'record deleted, or another server without a new id, until it is read':
         (watched.recordObservedAt.get(name) ?? -Infinity) < lostUnseenAt,
