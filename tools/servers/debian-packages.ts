@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { run } from '../workspace/command.js';
 import { ROOT } from '../workspace/paths.js';
-
-const run = promisify(execFile);
 
 /**
  * Fetches packages of Debian or Ubuntu into a folder that git ignores, and unpacks them there: neither root nor an

@@ -1,9 +1,9 @@
 import { createConnection } from 'mysql2/promise';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { chownSync, existsSync } from 'node:fs';
 import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { freePort } from './free-port.js';
 import { ownFolder, OwnServer } from './own-server.js';
 import { findProgram, type Program } from './program.js';
@@ -107,17 +107,11 @@ export class MysqlServer extends OwnServer {
     const { path, env } = this.program;
     const names = this.#isMariadb ? SYSTEM_TABLES : [];
     const scripts = await Promise.all(names.map((name) => readFile(scriptIn(this.#share, name), 'utf8')));
-    const child = spawn(path, [...this.#settings, this.#isMariadb ? '--bootstrap' : '--initialize-insecure'], {
-      ...NOBODY,
-      env,
-      cwd: this.dir,
-      stdio: ['pipe', 'ignore', 'pipe'],
-    });
-    let log = '';
-    child.stderr.on('data', (data: Buffer) => (log += data.toString()));
-    child.stdin.end(['CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket = NULL;\n', ...scripts].join('\n'));
-    const [code] = (await once(child, 'exit')) as [number | null];
-    if (code !== 0) throw new Error(`${path} could not make its files:\n${log}`);
+    const args = [...this.#settings, this.#isMariadb ? '--bootstrap' : '--initialize-insecure'];
+    const filling = promisify(execFile)(path, args, { ...NOBODY, env, cwd: this.dir });
+    const sql = ['CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket = NULL;\n', ...scripts];
+    filling.child.stdin?.end(sql.join('\n'));
+    await filling;
   }
 }
 

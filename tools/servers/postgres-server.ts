@@ -119,14 +119,12 @@ export class PostgresServer extends OwnServer {
   protected override async isAnswering(): Promise<boolean> {
     const client = new Client({ connectionString: this.url, connectionTimeoutMillis: 500 });
     client.on('error', () => undefined);
-    try {
-      await client.connect();
-      return true;
-    } catch {
-      return false;
-    } finally {
-      await client.end().catch(() => undefined);
-    }
+    const isConnected = await client.connect().then(
+      () => true,
+      () => false,
+    );
+    await client.end().catch(() => undefined);
+    return isConnected;
   }
 
   protected override async end(signal: NodeJS.Signals): Promise<void> {

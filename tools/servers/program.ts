@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { environmentIn, unpackDebian } from './debian-packages.js';
@@ -29,15 +29,9 @@ interface Wanted {
 /** Where Debian's packages put the programs of servers; of PostgreSQL the newest first. */
 function foldersIn(root: string): string[] {
   const postgres = join(root, 'usr/lib/postgresql');
-  let versions: string[] = [];
-  try {
-    versions = readdirSync(postgres).sort((a, b) => Number(b) - Number(a));
-  } catch {
-    // none is installed
-  }
-  return ['usr/bin', 'usr/sbin']
-    .map((folder) => join(root, folder))
-    .concat(versions.map((one) => join(postgres, one, 'bin')));
+  const versions = existsSync(postgres) ? readdirSync(postgres).sort((a, b) => Number(b) - Number(a)) : [];
+  const bins = versions.map((one) => join(postgres, one, 'bin'));
+  return [join(root, 'usr/bin'), join(root, 'usr/sbin'), ...bins];
 }
 
 /**
