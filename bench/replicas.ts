@@ -102,7 +102,7 @@ export class Replicas implements AsyncDisposable {
     return found as unknown as RecordedRun;
   }
 
-  until(what: string, holds: () => boolean): Promise<void> {
+  until(what: string, holds: () => boolean): Promise<unknown> {
     const details = (): string =>
       [this.contestant.name, ...this.all.flatMap(({ lines }) => lines.slice(-10).map(({ text }) => text))].join('\n');
     return until(what, holds, { details });

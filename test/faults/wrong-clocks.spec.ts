@@ -44,7 +44,7 @@ class World implements AsyncDisposable {
   }
 
   /** Two occurrences have run: the first one may be one that was due before. */
-  untilItRuns(replica: WorkerProcess, withinMs?: number): Promise<void> {
+  untilItRuns(replica: WorkerProcess, withinMs?: number): Promise<unknown> {
     const runs = () => eventsOf(replica, 'runSucceeded').length > 1;
     return this.workers.until('the job runs', runs, withinMs === undefined ? {} : { withinMs });
   }

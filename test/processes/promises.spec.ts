@@ -14,7 +14,7 @@ import { oneForAll } from '../support/use-redis.js';
 /** Every run lasts longer than a lock lives without renewals. */
 const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SINGLETON_JOB_SHUTDOWN_TIMEOUT: '30s' };
 
-async function commandsOfRedis(url: string, during: () => Promise<void>): Promise<string[]> {
+async function commandsOfRedis(url: string, during: () => Promise<unknown>): Promise<string[]> {
   const lines: string[] = [];
   await monitored(url, (line) => lines.push(line), during);
   // not what a script does: that is one command
@@ -47,11 +47,11 @@ describe.each(SERVER_KINDS)('Three processes keep on %s', (kind) => {
       await workers.until('another replica runs the job', () => elsewhere().length > 0);
       const resumedAtMs = leader.resume();
 
-      const aborted = () =>
-        leader.events.find(({ event, payload }) => event === 'runCancelled' && payload?.job === run.job);
-      await workers.until('its run is aborted', () => aborted() !== undefined);
-      expect(aborted()?.payload).toMatchObject({ code: 'LEASE_LOST', fencingToken: run.fencingToken });
-      expect((aborted()?.atMs ?? Infinity) - resumedAtMs).toBeLessThan(SLACK_MS);
+      const aborted = await workers.until('its run is aborted', () =>
+        leader.events.find(({ event, payload }) => event === 'runCancelled' && payload?.job === run.job),
+      );
+      expect(aborted.payload).toMatchObject({ code: 'LEASE_LOST', fencingToken: run.fencingToken });
+      expect(aborted.atMs - resumedAtMs).toBeLessThan(SLACK_MS);
       const underOldLease = workers.runs().filter(({ fencingToken, startedAtMs, node }) => {
         const term = leader.events.find(
           ({ event, payload }) => event === 'leadershipGained' && payload?.fencingToken === fencingToken,
@@ -102,9 +102,9 @@ describe.each(SERVER_KINDS)('Three processes keep on %s', (kind) => {
       expect((finished?.endedAtMs ?? 0) - stoppedAtMs).toBeGreaterThan(LOCK_EXPIRY_MS);
       const [released] = workers.eventsOf('price-tick', 'leadershipReleased');
       expect(released?.payload).toMatchObject({ reason: 'shutdown', confirmed: true });
-      const next = () => workers.runs('price-tick').find(({ node }) => node !== leader.node);
-      await workers.until('it runs elsewhere', () => next() !== undefined);
-      expect((next()?.startedAtMs ?? Infinity) - (released?.atMs ?? 0)).toBeLessThan(SLACK_MS);
+      const elsewhere = () => workers.runs('price-tick').find(({ node }) => node !== leader.node);
+      const next = await workers.until('it runs elsewhere', elsewhere);
+      expect(next.startedAtMs - (released?.atMs ?? 0)).toBeLessThan(SLACK_MS);
       expect(violations(workers.runs())).toEqual([]);
     },
   );

@@ -56,7 +56,7 @@ async function connectionsOf({ url }: OwnServer): Promise<number> {
 }
 
 const printed = ({ lines }: WorkerProcess): string => lines.map(({ text }) => text).join('\n');
-const logged = (replica: WorkerProcess, line: RegExp): Promise<void> =>
+const logged = (replica: WorkerProcess, line: RegExp): Promise<unknown> =>
   until(`it logs ${String(line)}`, () => line.test(printed(replica)), { details: () => printed(replica) });
 
 describe('the quick start of the README', () => {

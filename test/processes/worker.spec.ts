@@ -53,8 +53,7 @@ describe('a line that a job logs', () => {
     const worker = start({ LOG_LEVEL: 'debug', LOG_FORMAT: format });
     await using workers = Workers.of(worker);
     const find = () => worker.lines.find(({ text }) => about.test(text))?.text;
-    await workers.until(`it logs ${String(about)}`, () => find() !== undefined);
-    expect(find()).toEqual(line);
+    expect(await workers.until(`it logs ${String(about)}`, find)).toEqual(line);
   });
 });
 

@@ -98,31 +98,28 @@ function start(name: string, url: string, timeline: Timeline): WorkerProcess {
 }
 
 /** Rejects when the demo is ended, and when a replica crashes. */
-function until(workers: Workers, what: string, holds: () => boolean): Promise<void> {
+function until<T>(workers: Workers, what: string, look: () => T | false | undefined): Promise<T> {
   return workers.until(what, () => {
     ending.signal.throwIfAborted();
     const crashed = workers.all.find((worker) => worker.hasExited && !gone.includes(worker));
-    if (crashed === undefined) return holds();
+    if (crashed === undefined) return look();
     throw new Error([`${crashed.node} crashed`, ...crashed.lines.slice(-20).map(({ text }) => text)].join('\n'));
   });
 }
 
-function untilEachJobRuns(workers: Workers, sinceMs: number): Promise<void> {
+function untilEachJobRuns(workers: Workers, sinceMs: number): Promise<unknown> {
   const partEndsAtMs = Date.now() + PART_MS;
   const runsAgain = (job: Job): boolean => workers.runs(job).some(({ startedAtMs }) => startedAtMs > sinceMs);
   return until(workers, 'each job runs', () => Date.now() > partEndsAtMs && JOBS.every(runsAgain));
 }
 
-async function leaderInSlowRun(workers: Workers): Promise<WorkerProcess> {
-  let leader: WorkerProcess | undefined;
-  await until(workers, 'price-tick has a slow run', () => {
+function leaderInSlowRun(workers: Workers): Promise<WorkerProcess> {
+  return until(workers, 'price-tick has a slow run', () => {
     const run = workers.runs('price-tick').at(-1);
     const ageMs = Date.now() - (run?.startedAtMs ?? 0);
     const isSlow = run?.outcome === undefined && ageMs > SLOW_FROM_MS && ageMs < SLOW_TO_MS;
-    leader = isSlow ? workers.running.find(({ node }) => node === run?.node) : undefined;
-    return leader !== undefined;
+    return isSlow && workers.running.find(({ node }) => node === run?.node);
   });
-  return leader as unknown as WorkerProcess;
 }
 
 async function stopAll(workers: Workers): Promise<void> {

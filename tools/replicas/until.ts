@@ -10,17 +10,23 @@ export interface UntilOptions {
 
 const POLL_MS = 10;
 
-/** Resolves once `holds` is true. Rejects after a time that is long enough for a busy machine. */
-export async function until(
+/** Not there yet. */
+type Missing = false | undefined;
+
+/**
+ * Resolves to what `look` finds, once it finds something. Rejects after a time that is long enough for a busy machine.
+ */
+export async function until<T>(
   what: string,
-  holds: () => boolean | Promise<boolean>,
+  look: () => T | Missing | Promise<T | Missing>,
   { withinMs = PATIENCE_MS, details = () => '' }: UntilOptions = {},
-): Promise<void> {
+): Promise<T> {
   const giveUpAtMs = performance.now() + withinMs;
   for (;;) {
     // after a blocked event loop, everything that is overdue happens before the last look
     const isLastLook = performance.now() > giveUpAtMs;
-    if (await holds()) return;
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
     if (isLastLook) throw new Error(`not within ${withinMs} ms: ${what}\n${details()}`.trimEnd());
     await delay(POLL_MS);
   }

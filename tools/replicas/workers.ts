@@ -111,18 +111,15 @@ export class Workers implements AsyncDisposable {
   }
 
   /** Waits for a run in flight that began at most so long ago. */
-  async runInFlight(job: Job, sinceMs: number): Promise<WorkerRun> {
-    const find = (): WorkerRun | undefined =>
-      this.runs(job).find((run) => run.outcome === undefined && Date.now() - run.startedAtMs < sinceMs);
-    await this.until('a run has begun', () => find() !== undefined);
-    const run = find();
-    if (run === undefined) throw new Error('the run was over at once');
-    return run;
+  runInFlight(job: Job, sinceMs: number): Promise<WorkerRun> {
+    return this.until('a run has begun', () =>
+      this.runs(job).find((run) => run.outcome === undefined && Date.now() - run.startedAtMs < sinceMs),
+    );
   }
 
-  /** Waits until `holds`, and fails with everything that happened last if that takes too long. */
-  until(what: string, holds: () => boolean, options?: Pick<UntilOptions, 'withinMs'>): Promise<void> {
-    return until(what, holds, { ...options, details: () => this.#scenario() });
+  /** Waits until `look` finds something, and fails with everything that happened last if that takes too long. */
+  until<T>(what: string, look: () => T | false | undefined, options?: Pick<UntilOptions, 'withinMs'>): Promise<T> {
+    return until(what, look, { ...options, details: () => this.#scenario() });
   }
 
   /** Waits until every job that is due often has been run by a replica after `sinceMs`. */

@@ -103,11 +103,10 @@ export class FaultRun<P extends BarePlace = Place> implements AsyncDisposable {
   }
 
   /** Lets a run of this job {@link lasting last}. Resolves to it, once it is under way. */
-  async lasts(job: string): Promise<RecordedRun> {
+  lasts(job: string): Promise<RecordedRun> {
     this.lasting = job;
     const underWay = () => this.runs.find((run) => run.job === job && run.endedAtMs === Infinity);
-    await this.until('its run is under way', () => underWay() !== undefined);
-    return underWay() as RecordedRun;
+    return this.until('its run is under way', underWay);
   }
 
   /** Resolves once each job has run again from now on, but for the {@link lasting} one. */
@@ -124,10 +123,10 @@ export class FaultRun<P extends BarePlace = Place> implements AsyncDisposable {
     await this.until('the follower leads', () => this.follower.leads.size === JOBS.length, { withinMs });
   }
 
-  /** Waits until `isSo`, and fails with both logs if that takes too long. */
-  until(what: string, isSo: () => boolean | Promise<boolean>, options?: Pick<UntilOptions, 'withinMs'>): Promise<void> {
+  /** Waits until `look` finds something, and fails with both logs if that takes too long. */
+  until<T>(what: string, look: () => T | false | undefined, options?: Pick<UntilOptions, 'withinMs'>): Promise<T> {
     const details = (): string => this.replicas.map(({ node, lines }) => `${node}:\n${lines.join('\n')}`).join('\n');
-    return until(what, isSo, { ...options, details });
+    return until(what, look, { ...options, details });
   }
 
   /**

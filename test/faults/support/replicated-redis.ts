@@ -45,7 +45,7 @@ export async function startReplicatedCluster(): Promise<ReplicatedRedis> {
   const start = () => startNode({ args: [...args, '--repl-diskless-sync-delay', '0'] });
   const [primary, copy, ...voters] = await Promise.all([start(), start(), start(), start()]);
   const nodes = [primary, copy, ...voters];
-  const all = (what: string, line: string): Promise<void> =>
+  const all = (what: string, line: string): Promise<unknown> =>
     until(`each node ${what}`, async () => {
       const infos = await Promise.all(nodes.map(({ admin }) => admin.call('CLUSTER', 'INFO')));
       return infos.every((info) => String(info).includes(line));

@@ -80,11 +80,11 @@ export class StoreHeartbeats implements AsyncDisposable {
     );
     const endedMs = performance.now();
     await end();
-    const back = (): Outcome | undefined =>
-      this.#outcomes.find((outcome) => isAnswer(outcome) && outcome.endedMs > endedMs && outcome.sentMs > beganMs);
-    await until('the store answers again', () => back() !== undefined);
+    const back = await until('the store answers again', () =>
+      this.#outcomes.find((outcome) => isAnswer(outcome) && outcome.endedMs > endedMs && outcome.sentMs > beganMs),
+    );
     const noticedMs = (failed()[0]?.endedMs ?? Infinity) - beganMs;
-    return { noticedMs, backMs: (back()?.endedMs ?? Infinity) - endedMs, errors: errors() };
+    return { noticedMs, backMs: back.endedMs - endedMs, errors: errors() };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
