@@ -42,12 +42,12 @@ export class FaultyStore extends NetworkStore {
   outcome: (request: RequestKind, names: Sent['names']) => Outcome = () => 'answered';
   /** What happens to each request of a kind where {@link outcome} has no word for it. */
   script: { sync?: Step<SyncResult>; compareAndSet?: WriteStep; publish?: never } = {};
-  /** Holds back every answer until it resolves, once the request was carried out. */
-  answersAfter: Promise<void> | undefined;
   /** How long each answer takes, once the request was carried out. */
   delayMs = 0;
   /** Messages to this replica are lost, and it does not notice. */
   losesMessages = false;
+  /** Holds back every answer until it resolves. */
+  #answersAfter: Promise<void> | undefined;
   #isPartitioned = false;
   #unanswered: ((error: StoreError) => void)[] = [];
   /** Of a connection its watchdog, else the next attempt. */
@@ -92,7 +92,7 @@ export class FaultyStore extends NetworkStore {
   /** Holds back every answer, once its request was carried out. The returned function lets them arrive. */
   holdAnswers(): () => void {
     let arrive: () => void = () => undefined;
-    this.answersAfter = new Promise((resolve) => (arrive = resolve));
+    this.#answersAfter = new Promise((resolve) => (arrive = resolve));
     return arrive;
   }
 
@@ -117,7 +117,7 @@ export class FaultyStore extends NetworkStore {
     if (outcome === 'answer-lost') return carryOut().then(() => this.#loseAnswer());
     if (outcome !== 'answered') throw new StoreError(outcome, `made to fail with ${outcome}`);
     const answer = await carryOut();
-    await this.answersAfter;
+    await this.#answersAfter;
     if (this.delayMs > 0) await new Promise<void>((resolve) => this.clock.setTimer(this.delayMs, resolve));
     return answer;
   }

@@ -13,8 +13,6 @@ export interface TestReplicaOptions {
   readonly options?: Partial<SingletonJobOptions>;
   readonly observers?: readonly JobObserver[];
   readonly interceptors?: readonly RunInterceptor[];
-  /** The behaviour of its network from the first request on. */
-  readonly network?: Partial<Pick<FaultyStore, 'outcome' | 'answersAfter' | 'delayMs' | 'losesMessages'>>;
 }
 
 /** A replica in memory that can be halted, on a network with faults. */
@@ -30,10 +28,10 @@ export class TestReplica extends InMemoryReplica {
   constructor(
     name: string,
     { clock: time, server }: Pick<InMemoryReplicas, 'clock' | 'server'>,
-    { options = {}, observers = [], interceptors = [], network = {}, ...rest }: TestReplicaOptions,
+    { options = {}, observers = [], interceptors = [], ...rest }: TestReplicaOptions,
   ) {
     const clock = new HaltingClock(time);
-    const store = Object.assign(new FaultyStore(server, clock), network);
+    const store = new FaultyStore(server, clock);
     const observer = new RecordingObserver(time);
     super(name, { ...rest, observer, clock, store, options: { ...options, observers } });
     this.clock = clock;

@@ -195,7 +195,8 @@ describe('A stop', () => {
   });
 
   it('does not wait for acquire requests that the store denies', async () => {
-    const a = replicas.start('a', [job()], { network: { outcome: () => 'STORE_REFUSED_WRITE' } });
+    const a = replicas.start('a', [job()]);
+    a.store.outcome = () => 'STORE_REFUSED_WRITE';
     await replicas.clock.advance(10_000);
     const stopping = stop(a);
     await replicas.clock.advance(0);
