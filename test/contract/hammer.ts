@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import { messageOf } from '../../libs/singleton-job/src/base/errors/message-of.js';
 import { type LeaseId, type Store, type StoredRecord } from '../../libs/singleton-job/src/store/store.js';
 import { SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
@@ -15,7 +16,7 @@ interface Holder {
 }
 
 /** What the clients saw, and which promises the store broke. */
-export class Hammered {
+class Hammered {
   readonly problems = new Set<string>();
   takes = 0;
   readonly holders = new Map<string, Holder>();
@@ -39,7 +40,7 @@ export class Hammered {
  * end now and then, and sends each write twice. No record has two holders or winners or goes back, no lease lives
  * again, and no answer is an error.
  */
-export async function hammer(open: () => Promise<Store>, clients = 50): Promise<Hammered> {
+export async function hammer(open: () => Promise<Store>, clients = 50): Promise<void> {
   const stores = await Promise.all(Array.from({ length: clients }, open));
   const seen = new Hammered();
   try {
@@ -47,7 +48,7 @@ export async function hammer(open: () => Promise<Store>, clients = 50): Promise<
   } finally {
     await Promise.all(stores.map((store) => store.close()));
   }
-  return seen;
+  expect([[...seen.problems], seen.isEnough]).toEqual([[], true]);
 }
 
 async function work(client: SuiteClient, index: number, seen: Hammered): Promise<void> {
