@@ -354,14 +354,6 @@ describe('SQLite', () => {
     expect(events).toContain('disconnected');
   });
 
-  itDeletes('notices within a second that the file is deleted', async () => {
-    const file = newFile();
-    const { disconnected } = await listen(file);
-    rmSync(file);
-    await until('it is noticed', () => disconnected.length > 0, { withinMs: 1_500 });
-    expect(disconnected[0]?.message).toContain(`the file ${file} was deleted or replaced`);
-  });
-
   itSeesOpenFiles('warns within a minute that other code of this process has the file open', async () => {
     const file = newFile();
     const intervals = jest.spyOn(globalThis, 'setInterval');
