@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { describe, expect, it } from '@jest/globals';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attempt } from '../../tools/workspace/command.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 import { readPage } from '../support/pages.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SAMPLE = 'test/integration/bundle-samples/bundle.ts';
 /** `npm run test:packages` runs it. */
@@ -23,34 +23,23 @@ const APPLICATION = `
 `;
 
 describe('An application that esbuild has bundled as the page says', () => {
-  let folder: string;
-  /** Where no packages are installed. */
-  let elsewhere: string;
-
-  beforeAll(async () => {
-    // a fresh clone does not have it
-    await mkdir(join(ROOT, '.cache'), { recursive: true });
-    folder = await mkdtemp(join(ROOT, '.cache/bundle-'));
-    elsewhere = await mkdtemp(join(tmpdir(), 'singleton-job-bundle-'));
-    await mkdir(join(folder, 'dist'));
-    await writeFile(join(folder, 'dist/main.js'), APPLICATION);
-    const args = ['--import', import.meta.resolve('tsx'), join(ROOT, SAMPLE)];
-    const bundling = await attempt(process.execPath, args, { cwd: folder });
-    expect(bundling).toEqual({ code: 0, output: '' });
-    await copyFile(join(folder, 'bundle/main.cjs'), join(elsewhere, 'main.cjs'));
-  });
-
-  afterAll(async () => {
-    await rm(folder, { recursive: true });
-    await rm(elsewhere, { recursive: true });
-  });
-
   it.each([SAMPLE, OF_WEBPACK])('is bundled by a file of the page: %s', (file) => {
     expect(readPage('docs/production/bundlers.md')).toContain(readPage(file));
   });
 
   it('runs its jobs, where no client is installed', async () => {
-    const { output } = await attempt(process.execPath, [join(elsewhere, 'main.cjs')], { cwd: elsewhere });
+    // a fresh clone does not have it
+    await mkdir(join(ROOT, '.cache'), { recursive: true });
+    await using folder = await temporaryFolder(join(ROOT, '.cache'));
+    await mkdir(join(folder.path, 'dist'));
+    await writeFile(join(folder.path, 'dist/main.js'), APPLICATION);
+    const args = ['--import', import.meta.resolve('tsx'), join(ROOT, SAMPLE)];
+    const bundling = await attempt(process.execPath, args, { cwd: folder.path });
+    expect(bundling).toEqual({ code: 0, output: '' });
+
+    await using elsewhere = await temporaryFolder();
+    await copyFile(join(folder.path, 'bundle/main.cjs'), join(elsewhere.path, 'main.cjs'));
+    const { output } = await attempt(process.execPath, [join(elsewhere.path, 'main.cjs')], { cwd: elsewhere.path });
     expect(output).toBe('price-tick ran\n');
   });
 });

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../../tools/workspace/command.js';
 import { convertToCommonJs } from '../../tools/workspace/common-js.js';
 import { ROOT } from '../../tools/workspace/paths.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { oneForAll } from '../support/use-redis.js';
 
 const CLIENTS = {
   ioredis: 'redis://127.0.0.1:1',
@@ -37,12 +38,11 @@ function expected(client: Client): string {
 }
 
 describe.each(['esm', 'cjs'] as const)('A bundle that is made from the library in %s, where only', (format) => {
-  let scratch: string;
-  let library: string;
+  const folder = oneForAll(temporaryFolder);
 
   beforeAll(async () => {
-    scratch = await mkdtemp(join(tmpdir(), 'singleton-job-bundle-'));
-    library = join(scratch, 'library.js');
+    const scratch = folder().path;
+    const library = join(scratch, 'library.js');
     const entry = join(ROOT, 'libs/singleton-job/src/store/open-store.ts');
     await build({ entryPoints: [entry], outfile: library, bundle: true, packages: 'external', format: 'esm' });
     if (format === 'cjs') await convertToCommonJs([library], scratch);
@@ -50,11 +50,8 @@ describe.each(['esm', 'cjs'] as const)('A bundle that is made from the library i
     await writeFile(join(scratch, 'main.mjs'), PROGRAM);
   });
 
-  afterAll(async () => {
-    await rm(scratch, { recursive: true, force: true });
-  });
-
   it.each(NAMES)('%s is installed, is built and has that client, which may be left external', async (client) => {
+    const scratch = folder().path;
     const packages = join(scratch, 'node_modules');
     await mkdir(packages);
     await symlink(join(ROOT, 'node_modules', client), join(packages, client));

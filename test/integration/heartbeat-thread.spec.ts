@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../tools/replicas/until.js';
 import { problemsOf, startApplication } from '../support/nest-application.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { FixedRate, type JobObserver, SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 
 @Injectable()
@@ -28,19 +27,15 @@ function start(options: Partial<SingletonJobOptions>, hooks: Partial<OnApplicati
 
 describe('The heartbeat thread', () => {
   it('has started before the jobs begin, and does not wait for Redis', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'singleton-job-thread-'));
-    const file = join(folder, 'started');
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'started');
     const writes = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(file)}, '');`;
     const workerFile = program(`${writes} ${READY} setInterval(() => {}, 1e3)`);
     let hadStarted: boolean | undefined;
     const beforeTheJobs = { onApplicationBootstrap: () => (hadStarted = existsSync(file)) };
-    try {
-      await using application = await start({ heartbeatThread: { workerFile } }, beforeTheJobs);
-      expect(hadStarted).toBe(true);
-      expect(application.logger.lines.join('\n')).not.toContain('heartbeat thread');
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    await using application = await start({ heartbeatThread: { workerFile } }, beforeTheJobs);
+    expect(hadStarted).toBe(true);
+    expect(application.logger.lines.join('\n')).not.toContain('heartbeat thread');
   });
 
   it('is not started where no job runs', async () => {
