@@ -47,15 +47,11 @@ class OtherModule {}
 
 abstract class Importer {
   @FixedRate('1s')
-  pull(): string {
-    return 'base';
-  }
+  pull(): void {}
 }
 class Orders extends Importer {}
 class Users extends Importer {
-  override pull(): string {
-    return 'override';
-  }
+  override pull(): void {}
 }
 
 @Controller()
@@ -90,20 +86,6 @@ describe('the jobs of an application are found in', () => {
   ])('%s', async (_what, root, names = ['price-tick']) => {
     await using started = await startDisabled(root);
     expect(started.jobs().map(({ name }) => name)).toEqual(names);
-  });
-
-  it('an overridden method: without a decorator of its own it has that of the base', async () => {
-    class Slow extends Importer {
-      @FixedRate('1m')
-      override pull(): string {
-        return 'slow';
-      }
-    }
-    await using started = await startDisabled({ providers: [Users, Slow] });
-    expect(started.jobs().map((job) => [job.schedule.description, job.invoke(new FakeRun())])).toEqual([
-      ['fixed-rate 1000ms offset 0ms', 'override'],
-      ['fixed-rate 60000ms offset 0ms', 'slow'],
-    ]);
   });
 });
 
