@@ -54,6 +54,12 @@ class Users extends Importer {
   override pull(): void {}
 }
 
+class Reports {
+  @Cron('0 3 * * *', { name: 'nightly' })
+  @Interval('1h', { name: 'hourly' })
+  write(): void {}
+}
+
 @Controller()
 class Health {
   @Interval('1s')
@@ -81,28 +87,13 @@ describe('the jobs of an application are found in', () => {
     ['a factory that returns another provider, once', { providers: [Prices, AGAIN] }],
     ['a module that is imported in two places, once', { imports: [PricesModule, OtherModule] }],
     ['each class that inherits them', { providers: [Orders, Users] }, ['Orders.pull', 'Users.pull']],
+    ['a method with several schedules, each with a name', { providers: [Reports] }, ['hourly', 'nightly']],
     ['a provider with a getter, which is not read', { providers: [Lazy] }],
     ['nothing else', { providers: NO_OBJECTS.map((useValue, index) => ({ provide: String(index), useValue })) }, []],
   ])('%s', async (_what, root, names = ['price-tick']) => {
     await using started = await startDisabled(root);
     expect(started.jobs().map(({ name }) => name)).toEqual(names);
   });
-});
-
-it('a method may have several schedules, each with a name of its own', async () => {
-  class Reports {
-    @Cron('0 3 * * *', { name: 'nightly' })
-    @Interval('1h', { name: 'hourly' })
-    write(run: JobRun): string {
-      return run.job;
-    }
-  }
-  await using started = await startDisabled({ providers: [Reports] });
-  const said = started.jobs().map(({ name, invoke }) => [name, invoke(new FakeRun({ job: name }))]);
-  expect(said).toEqual([
-    ['hourly', 'hourly'],
-    ['nightly', 'nightly'],
-  ]);
 });
 
 describe('methods with decorators of @nestjs/schedule are named at the start', () => {
