@@ -221,6 +221,15 @@ it('A runner that fails steps down, and is tried again after 2 s, 4 s, 8 s and s
   expect(a.observer.of('warning').map(({ code }) => code)).toEqual(tries.map(() => 'RUNNER_FAILED'));
 });
 
+it('A tick that comes due while the start of a triggered run is written is dropped', async () => {
+  const a = await replicas.leader([job({ run: lasting(replicas.clock, 500) })], 500);
+  // the read, the command, and its reply, which has the start
+  a.store.delayMs = 200;
+  await Promise.all([a.registry.trigger('tick'), replicas.clock.advance(1_000)]);
+  expect(a.observer.of('runStarted').map(({ cause }) => cause)).toEqual(['trigger']);
+  expect(a.observer.of('tickDropped')).toMatchObject([{ reason: 'overlap' }]);
+});
+
 describe('A triggered run of an interval with a long delay', () => {
   it('is claimed and started only while the lease is confirmed', async () => {
     const a = await replicas.leader([job({ schedule: once })], 100);
