@@ -286,6 +286,14 @@ describe('SQLite', () => {
     expect([incarnation, disconnected]).toEqual([before, []]);
   });
 
+  itDeletes('notices that its file is gone, also when it sends nothing and reads no hints', async () => {
+    const file = newFile();
+    const idle = open(newStore(file, { subscribes: false }));
+    await idle.replica.sync();
+    rmSync(file);
+    await until('it is noticed', () => idle.disconnected.length > 0, { withinMs: 10_000 });
+  });
+
   itDeletes('answers again after -wal was made empty, also beside an idle session', async () => {
     const file = newFile();
     const idle = open(newStore(file, { subscribes: false }));
