@@ -626,7 +626,7 @@ export class Rules {
   }
 
   #mayOverlap({ process, term: { name, holder, lease, reclaim } }: Led, newer: Led): boolean {
-    const { watched, suspendedAt, wallSteppedAt } = process;
+    const { watched, suspendedAt, wallSetBackAt } = process;
     const { syncedAt, syncedBefore = syncedAt } = watched;
     const { losses, lostUnseenAt } = this.#of(name);
     // of its lease
@@ -637,7 +637,8 @@ export class Rules {
     return this.#excuse({
       'after a loss, a new process with a shorter TTL':
         isYounger && newer.term.lease.ttlMs < lease.ttlMs && isUnsettled,
-      'suspended, and its wall clock was set, since its last sync': Math.min(suspendedAt, wallSteppedAt) > syncedAt,
+      'suspended, and its wall clock was set back, since its last sync':
+        Math.min(suspendedAt, wallSetBackAt) > syncedAt,
       'clock of the store set ahead, until the next sync': sureAt < this.#jumpedAheadAt,
       'record deleted, or another server without a new id, until it is read':
         (watched.recordObservedAt.get(name) ?? -Infinity) < lostUnseenAt,

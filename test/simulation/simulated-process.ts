@@ -86,6 +86,7 @@ export class SimulatedProcess {
   resumedAt = -Infinity;
   suspendedAt = -Infinity;
   wallSteppedAt = -Infinity;
+  wallSetBackAt = -Infinity;
 
   constructor(
     private readonly world: World,
@@ -137,6 +138,7 @@ export class SimulatedProcess {
   stepWall(ms: number): void {
     for (const clock of [this.clock, this.threadClock]) clock.aheadMs += ms;
     this.wallSteppedAt = this.world.now();
+    if (ms < 0) this.wallSetBackAt = this.world.now();
   }
 
   /** An observer works. What the main thread does after that in the same turn, it does so much later. */

@@ -36,7 +36,8 @@ describe('The core keeps every rule', () => {
   it('in pairs of faults', async () => {
     // a prime, so that all moments and faults are among them
     const pairs = Array.from({ length: 20 }, (_, n) => (n * 1_873) % PAIRS);
-    expect((await playPairs(pairs)).failure).toBeUndefined();
+    // a request that hangs, and a wall clock that is set back, before the host is suspended
+    expect((await playPairs([...pairs, 52_516, 52_831])).failure).toBeUndefined();
   });
 
   it.each(Object.entries(RARE))('when %s', async (_what, written) => {
