@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const SOURCES = join(import.meta.dirname, '../../libs/singleton-job/src');
 
-/** What each file of the library imports from the others, types too, which lint does not follow. */
+/** What each file of the library imports from the others, types too. */
 function importsOfAll(): Map<string, string[]> {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /(?<!\.spec)\.ts$/.test(file),
