@@ -13,6 +13,8 @@ export interface RunRecord {
   readonly error?: string;
   /** The replica that ran it. */
   readonly by: string;
+  /** The cron occurrence that it was claimed for. Absent: it was triggered, or is of another kind. */
+  readonly scheduledAt?: number;
   /** The newest cron occurrence whose run began or that was left out: this one, or another one after or before it. */
   readonly occurrence?: number;
   /** How many runs in a row before this one ended with a crash of their process. For `@WhileLeader`. */
@@ -174,6 +176,7 @@ const isRun = fields<RunRecord>({
   outcome: optional(isText),
   error: optional(isText),
   by: isText,
+  scheduledAt: optional(isTime),
   occurrence: optional(isTime),
   crashes: optional(Number.isSafeInteger),
 });

@@ -167,7 +167,7 @@ describe('The log', () => {
     ['tickDropped', { job: 'tick', kind: 'fixed-rate', reason: 'overlap', scheduledAt: RUN.scheduledAt, count: 1 }],
     ['tickDropped', { job: 'report', kind: 'cron', reason: 'late', scheduledAt: RUN.scheduledAt, count: 3 }],
     ['occurrenceSkipped', { job: 'report', scheduledAt: RUN.scheduledAt }],
-    ['runInterrupted', { job: 'report', startedAt: at('02:00'), by: 'pod-2-00000000', occurrence: null }],
+    ['runInterrupted', { job: 'report', startedAt: at('01:59'), by: 'pod-2-00000000', occurrence: at('02:00') }],
     ['occurrencesMissed', { job: 'report', reason: 'late', from: at('01:00'), to: RUN.scheduledAt, count: 2 }],
     ['eventLoopBlocked', { blockedMs: 4_200, cpuMs: 4_100, jobs: ['report'] }],
     ['eventLoopBlocked', { blockedMs: 40_000, cpuMs: 20, jobs: ['report'] }],

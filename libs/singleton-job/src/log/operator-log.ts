@@ -201,9 +201,9 @@ export function operatorLog(replica: LoggedReplica, sink: LogSink): JobObserver 
       debug(`skipped its occurrence of ${scheduledAt.toISOString()}: its option only left it out`, job);
     },
 
-    runInterrupted: ({ job, startedAt, by }) => {
+    runInterrupted: ({ job, startedAt, by, occurrence }) => {
       const why = `${by}, which led it, has ended or lost its lease. A part of the work may be done`;
-      warn(`was interrupted in its run of ${startedAt.toISOString()}: ${why}`, job);
+      warn(`was interrupted in its run of ${(occurrence ?? startedAt).toISOString()}: ${why}`, job);
     },
 
     occurrencesMissed: ({ job, reason, from, to, count }) => {

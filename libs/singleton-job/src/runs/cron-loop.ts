@@ -46,9 +46,9 @@ export class CronLoop {
     const { term } = parts;
     const { fields, claimsLostUntil } = term.predecessor;
     const { lastScheduledAt: begin = 0 } = term.fields;
-    const { occurrence, endedAt } = fields.run ?? {};
+    const { scheduledAt, occurrence, endedAt } = fields.run ?? {};
     // its leader died: it may have run, or not
-    const interrupted = endedAt === undefined ? occurrence : undefined;
+    const interrupted = endedAt === undefined ? scheduledAt : undefined;
     const started = interrupted === undefined ? occurrence : schedule.latest(interrupted - 1);
     const isNew = changeOf(schedule, term.predecessor) !== 'none' && claimsLostUntil === 0;
     this.#lastStarted = isNew ? begin : Math.min(started ?? fields.lastScheduledAt ?? begin, begin);
@@ -151,7 +151,7 @@ export class CronLoop {
     this.#skip(this.#newestDue(newest - 1));
     const after = this.#lastSettled;
     const before = term.fields.run;
-    const record = runRecordOf(term, { occurrence: newest });
+    const record = runRecordOf(term, { scheduledAt: newest, occurrence: newest });
     // what was claimed and may not start is reported by the next leader
     if (!(await runs.claim(term, { lastScheduledAt: newest, run: record, ...versionNote(this.parts) }))) return;
     if (!isInTime()) {

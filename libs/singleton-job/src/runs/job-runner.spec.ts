@@ -58,7 +58,11 @@ describe('A run whose leader is gone', () => {
     for (const { observer } of [b, c]) expect(observer.of('leadershipGained')).toHaveLength(1);
     const reports = (by: TestReplica) => by.observer.of('runInterrupted').filter((report) => report.by === 'a');
     expect([reports(b).length, reports(c).length]).toEqual([times, 0]);
-    for (const { startedAt } of reports(b)) expect(startedAt.getSeconds()).toBe(0);
+    for (const { startedAt, occurrence } of reports(b)) {
+      expect(startedAt.getSeconds()).toBe(0);
+      const isOccurrence = schedule.kind === 'cron' && how !== 'trigger';
+      expect(occurrence).toEqual(isOccurrence ? startedAt : null);
+    }
   });
 });
 

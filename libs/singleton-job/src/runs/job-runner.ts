@@ -136,7 +136,7 @@ export class JobRunner implements Candidate {
     const { job, notify } = this.parts;
     const { run } = term.predecessor.fields;
     if (run !== undefined && run.endedAt === undefined) {
-      const occurrence = run.occurrence === undefined ? null : new Date(run.occurrence);
+      const occurrence = run.scheduledAt === undefined ? null : new Date(run.scheduledAt);
       notify('runInterrupted', { job: job.name, startedAt: new Date(run.startedAt), by: run.by, occurrence });
       // the take left out its end: written now, so that no later leader reports it again
       void term.save({});

@@ -99,6 +99,16 @@ describe('A cron job with only', () => {
     expect(runs).toEqual(['04']);
   });
 
+  it('does not hide for which occurrence its leader was killed, when it has left out one after it', async () => {
+    const work = { overlap: 'cancel-other', run: lasting(replicas.clock, 10 * MINUTE) } as const;
+    const a = started(isEven, work);
+    await replicas.clock.advance(3 * MINUTE + 20_000);
+    a.kill();
+    const b = started(isEven, work);
+    await replicas.clock.advance(20_000);
+    expect(b.observer.of('runInterrupted')).toMatchObject([{ occurrence: new Date('2027-01-01T00:02:00Z') }]);
+  });
+
   it('is not said to have failed when the leader stops while it is asked', async () => {
     const a = started(() => new Promise(() => undefined), { misfireGraceMs: 10_000 });
     await replicas.clock.advance(MINUTE + 5_000);

@@ -45,7 +45,7 @@ export interface RunStart extends Pick<RunInfo, 'cause'> {
 }
 
 /** What a record gets of a run that begins now. */
-export function runRecordOf(term: TermHandle, more?: Pick<RunRecord, 'crashes' | 'occurrence'>): RunRecord {
+export function runRecordOf(term: TermHandle, more?: Partial<RunRecord>): RunRecord {
   const { occurrence } = term.fields.run ?? {};
   const by = replicaOf(term.holder);
   return { startedAt: term.storeNow(), by, ...(occurrence !== undefined && { occurrence }), ...more };

@@ -205,10 +205,7 @@ export interface JobEvents {
     readonly startedAt: Date;
     /** The replica that ran it. */
     readonly by: string;
-    /**
-     * The newest cron occurrence that was claimed by then: its own, or an earlier one if the run was triggered. Null:
-     * there is none.
-     */
+    /** The cron occurrence that it ran for. Null: it was triggered, or is of another kind. */
     readonly occurrence: Date | null;
   };
 
