@@ -41,8 +41,8 @@ export default {
   // busy machine, or that the first start of a Redis takes to fetch it.
   testTimeout: 300_000,
   // most specs wait more than they compute
-  testSequencer: '<rootDir>/test/support/longest-first.mjs',
   maxWorkers: Math.max(4, availableParallelism()),
+  testSequencer: '<rootDir>/test/support/longest-first.mjs',
   projects: [
     {
       ...shared,
