@@ -322,7 +322,7 @@ describe('SQLite', () => {
       const b = await listen(file);
       await isListening(a);
       // an attempt that meets the files while they are made anew fails as well
-      expect([...new Set(a.events)]).toEqual(['disconnected', 'connected', 'listening']);
+      expect(a.events.join(' ')).toMatch(/^(disconnected )+connected listening$/);
       const { incarnation } = await b.replica.sync({ grant: [B] });
       await expect(a.replica.sync()).resolves.toMatchObject({ incarnation });
     },
