@@ -16,6 +16,16 @@ describe('a leader', () => {
     expect(world.story.slice(8)).toEqual(['3100 a released job: shutdown', '6010 b gained job: released']);
   });
 
+  it('that is paused releases its job within 10 s, if the message is lost', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    for (let other = 0; other < 8; other++) a.compete(`other-${other}`);
+    await world.clock.advance(3_000);
+    a.store.losesMessages = true;
+    void b.job.pause();
+    await world.clock.advance(10_000);
+    expect(world.story.slice(8)).toEqual(['12000 a released job: paused']);
+  });
+
   it('that is cut off stops leading before another takes over, when its lease has ended', async () => {
     const [a] = await world.leaderAndFollower();
     const { term } = a.job;
