@@ -39,11 +39,11 @@ export function brokenFences(history: readonly RecordedRun[]): Overlapping[] {
   });
 }
 
-/** A line for each two runs that a lease should have kept apart. */
+/** A line for each overlap, and for each token that did not grow, with all that is known of both runs. */
 export function violations(history: readonly RecordedRun[]): string[] {
   return [
-    ...overlaps(history).map(([a, b]) => `${a.job}: a run on ${b.node} began before a run on ${a.node} had ended`),
-    ...brokenFences(history).map(([a, b]) => `${a.job}: token ${b.fencingToken} came after token ${a.fencingToken}`),
+    ...overlaps(history).map((pair) => `a run began before another had ended: ${JSON.stringify(pair)}`),
+    ...brokenFences(history).map((pair) => `the token did not grow: ${JSON.stringify(pair)}`),
   ];
 }
 
