@@ -17,7 +17,7 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 import { oneForAll } from '../support/use-redis.js';
 import { hammer } from './hammer.js';
 import { closeOpened, open, type OpenStore, saying } from './reporting-store.js';
-import { SlowClock } from './slow-clock.js';
+import { SetBackClock } from './set-back-clock.js';
 
 const server = oneForAll(() => MysqlServer.start());
 /** It commits nothing by itself, ends each connection with a commit, and a transaction that waited in vain. */
@@ -45,9 +45,9 @@ describeStore(
     name: 'the MySQL store',
     makeFixture: () => {
       const [projectName, other] = [newProject(), newProject()];
-      const clock = new SlowClock();
+      const clock = new SetBackClock();
       return {
-        newStore: () => clock.of(new MysqlStore({ connection: server().url, projectName })),
+        newStore: () => clock.giveTo(new MysqlStore({ connection: server().url, projectName })),
         newStoreOfOtherProject: () => new MysqlStore({ connection: server().url, projectName: other }),
         loseData: async () => {
           for (const table of ['leases', 'incarnations', 'records'])

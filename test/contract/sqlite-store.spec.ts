@@ -29,7 +29,7 @@ import { A, B, NAME } from '../../libs/singleton-job/src/testing/store-suite/sui
 import { until } from '../../tools/replicas/until.js';
 import { hammer } from './hammer.js';
 import { closeOpened, isListening, open, type OpenStore, saying } from './reporting-store.js';
-import { SlowClock } from './slow-clock.js';
+import { SetBackClock } from './set-back-clock.js';
 
 /** Windows deletes no file that is open. */
 const itDeletes = process.platform === 'win32' ? it.skip : it;
@@ -56,9 +56,9 @@ describeStore(
     name: 'the SQLite store',
     makeFixture: () => {
       const file = newFile();
-      const clock = new SlowClock();
+      const clock = new SetBackClock();
       return {
-        newStore: () => clock.of(newStore(file)),
+        newStore: () => clock.giveTo(newStore(file)),
         newStoreOfOtherProject: () => newStore(file, { projectName: 'other' }),
         restart: async () => {
           const database = await openHere(file);

@@ -3,7 +3,7 @@ import { type Dialect, type SqlSession } from '../../libs/singleton-job/src/stor
 import { type SqlStore } from '../../libs/singleton-job/src/store/sql/sql-store.js';
 
 /** A clock that statements of stores read, and that a test sets back. */
-export class SlowClock {
+export class SetBackClock {
   #behindMs = 0;
 
   setBack(ms: number): Promise<void> {
@@ -11,15 +11,15 @@ export class SlowClock {
     return Promise.resolve();
   }
 
-  /** Gives it to a store. */
-  of<S extends SqlStore<ServerStoreOptions<unknown>, SqlSession>>(store: S): S {
+  /** Lets the statements of this store read it. */
+  giveTo<S extends SqlStore<ServerStoreOptions<unknown>, SqlSession>>(store: S): S {
     const newSession = store['newSession'].bind(store);
-    const withClock = async (...args: Parameters<typeof newSession>) => this.#giveTo(await newSession(...args));
+    const withClock = async (...args: Parameters<typeof newSession>) => this.#giveToSession(await newSession(...args));
     Object.assign(store, { newSession: withClock });
     return store;
   }
 
-  #giveTo(session: SqlSession): SqlSession {
+  #giveToSession(session: SqlSession): SqlSession {
     const ofClass: object = Object.getPrototypeOf(session) as object;
     const get = (): Dialect => {
       const dialect = Reflect.get(ofClass, 'dialect', session) as Dialect;
