@@ -351,7 +351,8 @@ describe('Any replica', () => {
       const d = script();
       expect(await answer(d.registry.pause('tick'), 0)).toBeUndefined();
       await answer(d.pool.close());
-      const a = await replicas.leader([job()], 60_000);
+      const a = replicas.start('a', [job()]);
+      await passes(60_000);
       expect(a.registry.get('tick')).toMatchObject({ role: 'paused', pausedAt: '2027-01-01T00:00:00.000Z' });
       expect(a.observer.eventLines).toEqual(['0 jobPaused']);
       expect(await answer(a.registry.resume('tick'), 0)).toBeUndefined();
