@@ -13,12 +13,13 @@ describe.each([
   { name: 'Redis', start: SERVERS.redis },
   { name: 'MariaDB', start: SERVERS.mysql },
 ])('A pause of all jobs on $name', ({ start }) => {
-  const server = oneForAll<OwnServer>(start);
   let workers: Workers;
+  // before their server ends: Jest calls these in the order of definition
+  afterAll(() => workers.kill());
+  const server = oneForAll<OwnServer>(start);
   beforeAll(async () => {
     workers = await Workers.start(server().url, { PRICE_TICK_SLOW_EVERY: '0' });
   });
-  afterAll(() => workers.kill());
 
   const post = async (path: string): Promise<number> => {
     const [any] = workers.running;

@@ -17,8 +17,10 @@ describe.each([
   ['Redis', SERVERS.redis],
   ['MariaDB', SERVERS.mysql],
 ])('Three processes on %s', (_, startServer) => {
-  const server = oneForAll<OwnServer>(startServer);
   let processes: Workers;
+  // before their server ends: Jest calls these in the order of definition
+  afterAll(() => processes.kill());
+  const server = oneForAll<OwnServer>(startServer);
 
   const start = (node: string) =>
     new WorkerProcess(node, { NODE: node, CONNECTION: server().url }, { program: fileOf('program') });
@@ -36,8 +38,6 @@ describe.each([
     const isLed = () => ['warm-up', 'report'].every((name) => leaderOf(name) !== undefined);
     await processes.until('both jobs are led', isLed);
   });
-
-  afterAll(() => processes.kill());
 
   it('run a job of @Once once, also when its leader is killed', async () => {
     await processes.until('it runs', () => started('warm-up').length > 0);
