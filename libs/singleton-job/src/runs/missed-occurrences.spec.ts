@@ -82,6 +82,18 @@ describe('A cron run', () => {
     expect(seen.slice(0, 2)).toEqual(['00:01 none', '00:03 (00:01, 00:02] 1 may have run']);
   });
 
+  it('knows that the last one ran if the leader was killed in a triggered run after it', async () => {
+    const run = async (given: JobRun) => {
+      if (given.cause === 'trigger') await lasting(replicas.clock, MINUTE)(given);
+      else note(given);
+    };
+    const [a] = await replicas.leaderAndFollower([everyMinute({ run })], MINUTE + 10_000);
+    await Promise.all([a.registry.trigger('report'), replicas.clock.advance(10)]);
+    a.kill();
+    await replicas.clock.advance(MINUTE);
+    expect(seen).toEqual(['00:01 none', '00:02 none']);
+  });
+
   it('makes up for nothing that is older than its schedule', async () => {
     const hourly = everyMinute({ schedule: cron('0 * * * *') });
     const a = await replicas.leader([hourly], 61 * MINUTE);
