@@ -28,8 +28,6 @@ describe('An application that esbuild has bundled as the page says', () => {
   });
 
   it('runs its jobs, where no client is installed', async () => {
-    // a fresh clone does not have it
-    await mkdir(join(ROOT, '.cache'), { recursive: true });
     await using folder = await temporaryFolder(join(ROOT, '.cache'));
     await mkdir(join(folder.path, 'dist'));
     await writeFile(join(folder.path, 'dist/main.js'), APPLICATION);
